@@ -1,0 +1,144 @@
+//! The tests every memory passes.
+//!
+//! A memory provides a [`Harness`] and calls [`all`]; every access, value type and loop is then tried on it, one process
+//! at a time. (What several processes see of each other is for the checker and the stress tests.)
+//!
+//! ```
+//! use doorway_memory::{Memory, Solo, Space, conformance::{self, Harness}};
+//!
+//! struct SoloHarness;
+//! impl Harness for SoloHarness {
+//!     type Space = Solo;
+//!     fn complete<A, R: doorway_memory::Local>(
+//!         &self,
+//!         make: impl Fn(&mut Solo) -> A,
+//!         body: impl Fn(&A, &mut Solo) -> Result<R, std::convert::Infallible>,
+//!     ) -> R {
+//!         let mut solo = Solo::new();
+//!         let registers = make(&mut solo);
+//!         let Ok(result) = body(&registers, &mut solo);
+//!         result
+//!     }
+//! }
+//! conformance::all(&SoloHarness);
+//! ```
+use alloc::{vec, vec::Vec};
+use core::ops::ControlFlow::{Break, Continue};
+
+use crate::{Local, Memory, Space, Ticket};
+
+type Mem<H> = <<H as Harness>::Space as Space>::Mem;
+type Halt<H> = <Mem<H> as Memory>::Halt;
+
+/// Runs a body on a memory from beginning to end, however often the memory halts it on the way.
+///
+/// See the [module's example](self).
+pub trait Harness {
+    /// Where the memory's registers come from.
+    type Space: Space;
+
+    /// Makes registers and runs `body` on them to its end.
+    fn complete<A, R: Local>(
+        &self,
+        make: impl Fn(&mut Self::Space) -> A,
+        body: impl Fn(&A, &mut Mem<Self>) -> Result<R, Halt<Self>>,
+    ) -> R;
+}
+
+/// Every conformance test.
+///
+/// # Panics
+/// When the memory under test does not conform.
+///
+/// See the [module's example](self).
+pub fn all<H: Harness>(harness: &H) {
+    a_register_holds_what_was_written(harness);
+    read_modify_writes_return_what_was_there(harness);
+    every_type_survives_the_memory(harness);
+    loops_carry_their_state_and_nothing_else(harness);
+    nested_loops_keep_their_places(harness);
+}
+
+fn a_register_holds_what_was_written<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| (space.shared("x", 1_u64), space.shared("y", 2_u64)),
+        |(x, y), m| {
+            let first = m.read(x)?;
+            m.write(x, 5)?;
+            let tested = m.test(x, |x| x == 5)? && !m.test(y, |y| y == 5)?;
+            Ok(vec![first, m.read(x)?, m.read(y)?, u64::from(tested)])
+        },
+    );
+    assert_eq!(seen, [1, 5, 2, 1]);
+}
+
+fn read_modify_writes_return_what_was_there<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| (space.shared("x", 3_i64), space.shared("tail", None::<usize>)),
+        |(x, tail), m| {
+            let before = (m.fetch_add(x, -5)?, m.fetch_add(x, 1)?, m.read(x)?);
+            let swapped = (m.swap(tail, Some(4))?, m.swap(tail, None)?, m.read(tail)?);
+            let took = m.compare_swap(x, -1, 9)?;
+            let missed = m.compare_swap(x, -1, 8)?;
+            Ok((before, swapped, (took, missed, m.read(x)?)))
+        },
+    );
+    assert_eq!(seen, ((3, -2, -1), (None, Some(4), None), (true, false, 9)));
+}
+
+fn every_type_survives_the_memory<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| {
+            (
+                space.shared("bool", false),
+                space.shared("i8", 0_i8),
+                space.shared("ticket", Ticket::ZERO),
+                space.shared("some", None::<Ticket>),
+            )
+        },
+        |(flag, small, ticket, some), m| {
+            m.write(flag, true)?;
+            m.write(small, -7)?;
+            m.write(ticket, Ticket::ZERO.next())?;
+            m.write(some, Some(Ticket::ZERO))?;
+            Ok((m.read(flag)?, m.read(small)?, m.read(ticket)?, m.read(some)?))
+        },
+    );
+    assert_eq!(seen, (true, -7, Ticket::ZERO.next(), Some(Ticket::ZERO)));
+}
+
+fn loops_carry_their_state_and_nothing_else<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| space.array("a", 4, 10_u64),
+        |a, m| {
+            let sum = m.fold(4, 0, |m, sum, i| {
+                m.write(&a[i], i as u64)?;
+                Ok(sum + m.read(&a[i])?)
+            })?;
+            m.spin(|m| Ok(m.fetch_add(&a[0], 1)? == 3))?;
+            let all = m.all(4, |m, i| m.test(&a[i], |x| x < 4))?;
+            let steps = m.turns((0_u64, vec![7_u64]), |m, (steps, mut trail)| {
+                trail.push(m.read(&a[1])?);
+                Ok(if steps == 2 { Break(trail) } else { Continue((steps + 1, trail)) })
+            })?;
+            Ok((sum, m.call(|m| m.read(&a[0]))?, all, steps))
+        },
+    );
+    assert_eq!(seen, (6, 4, false, vec![7, 1, 1, 1]));
+}
+
+fn nested_loops_keep_their_places<H: Harness>(harness: &H) {
+    let visits = harness.complete(
+        |space| space.shared("x", 0_u64),
+        |x, m| {
+            m.fold(3, Vec::new(), |m, outer: Vec<u64>, i| {
+                let inner = m.fold(i + 1, 0, |m, inner, j| {
+                    m.spin(|m| Ok(m.fetch_add(x, 1)? % 2 == 1))?;
+                    Ok(inner + 10 * i as u64 + j as u64)
+                })?;
+                Ok([outer, vec![inner]].concat())
+            })
+        },
+    );
+    assert_eq!(visits, [0, 21, 63]);
+}

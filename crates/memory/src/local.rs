@@ -1,0 +1,136 @@
+//! What a process carries from one loop turn, or section, to the next.
+use alloc::vec::Vec;
+
+use crate::Value;
+
+/// Private state that survives from one loop turn to the next, or from one section of the protocol to the next.
+///
+/// Every [`Value`] is a `Local`; so are tuples, arrays and vectors of them. A structure saves its fields
+/// in order and loads them in the same order:
+///
+/// ```
+/// use doorway_memory::{Local, Sink, Source, Ticket};
+///
+/// #[derive(Clone)]
+/// struct Place { color: bool, ticket: Ticket }
+///
+/// impl Local for Place {
+///     fn save(&self, to: &mut impl Sink) {
+///         to.put(self.color);
+///         to.put(self.ticket);
+///     }
+///     fn load(from: &mut impl Source) -> Self {
+///         Place { color: from.take(), ticket: from.take() }
+///     }
+/// }
+/// ```
+pub trait Local: Clone {
+    /// Saves the state, value by value.
+    ///
+    /// ```
+    /// # use doorway_memory::{Local, Sink, Value};
+    /// struct Words(Vec<u64>);
+    /// impl Sink for Words {
+    ///     fn put<T: Value>(&mut self, value: T) { self.0.push(value.to_word()) }
+    /// }
+    /// let mut words = Words(vec![]);
+    /// (true, 7_u64).save(&mut words);
+    /// assert_eq!(words.0, [1, 7]);
+    /// ```
+    fn save(&self, to: &mut impl Sink);
+
+    /// Loads a saved state: the same values in the same order.
+    ///
+    /// ```
+    /// # use doorway_memory::{Local, Source, Value};
+    /// struct Words(Vec<u64>);
+    /// impl Source for Words {
+    ///     fn take<T: Value>(&mut self) -> T { T::of_word(self.0.remove(0)) }
+    /// }
+    /// assert_eq!(<(bool, u64)>::load(&mut Words(vec![1, 7])), (true, 7));
+    /// ```
+    fn load(from: &mut impl Source) -> Self;
+}
+
+/// Where a [`Local`] is saved to; see [`Local::save`].
+///
+/// ```
+/// # use doorway_memory::{Sink, Value};
+/// struct Count(usize);
+/// impl Sink for Count {
+///     fn put<T: Value>(&mut self, _: T) { self.0 += 1 }
+/// }
+/// ```
+pub trait Sink {
+    /// Saves one value.
+    ///
+    /// ```
+    /// # use doorway_memory::Sink;
+    /// fn save_both(to: &mut impl Sink) { to.put(true); to.put(7_u64); }
+    /// ```
+    fn put<T: Value>(&mut self, value: T);
+}
+
+/// Where a [`Local`] is loaded from; see [`Local::load`].
+///
+/// ```
+/// # use doorway_memory::{Source, Value};
+/// struct Zeros;
+/// impl Source for Zeros {
+///     fn take<T: Value>(&mut self) -> T { T::of_word(0) }
+/// }
+/// ```
+pub trait Source {
+    /// Loads the next value.
+    ///
+    /// ```
+    /// # use doorway_memory::Source;
+    /// fn load_both(from: &mut impl Source) -> (bool, u64) { (from.take(), from.take()) }
+    /// ```
+    fn take<T: Value>(&mut self) -> T;
+}
+
+impl<T: Value> Local for T {
+    #[inline(always)]
+    fn save(&self, to: &mut impl Sink) {
+        to.put(*self);
+    }
+    #[inline(always)]
+    fn load(from: &mut impl Source) -> Self {
+        from.take()
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $field:tt),*))*) => {$(
+        impl<$($name: Local),*> Local for ($($name,)*) {
+            fn save(&self, to: &mut impl Sink) {
+                $(self.$field.save(to);)*
+            }
+            fn load(from: &mut impl Source) -> Self {
+                ($($name::load(from),)*)
+            }
+        }
+    )*};
+}
+tuples! { (A 0, B 1) (A 0, B 1, C 2) (A 0, B 1, C 2, D 3) }
+
+impl<T: Local> Local for Vec<T> {
+    fn save(&self, to: &mut impl Sink) {
+        to.put(self.len());
+        self.iter().for_each(|item| item.save(to));
+    }
+    fn load(from: &mut impl Source) -> Self {
+        let len: usize = from.take();
+        (0..len).map(|_| T::load(from)).collect()
+    }
+}
+
+impl<T: Local, const N: usize> Local for [T; N] {
+    fn save(&self, to: &mut impl Sink) {
+        self.iter().for_each(|item| item.save(to));
+    }
+    fn load(from: &mut impl Source) -> Self {
+        core::array::from_fn(|_| T::load(from))
+    }
+}

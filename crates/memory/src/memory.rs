@@ -1,0 +1,252 @@
+//! The operations of a shared memory.
+use core::ops::ControlFlow::{self, Break, Continue};
+
+use crate::{Local, Number, Value};
+
+/// A shared memory, as one process sees it.
+///
+/// Three rules make an algorithm's source checkable; the compiler enforces the second, the checker detects the others.
+///
+/// 1. *Deterministic*: what a process does next depends only on what its accesses returned.
+/// 2. *Loops are [`turns`](Memory::turns)*, or made of them: a turn passes on its `state` and nothing else.
+/// 3. *A halt is passed on* with `?`, never swallowed.
+///
+/// ```
+/// use doorway_memory::{Memory, Solo, Space};
+///
+/// fn increment<M: Memory>(m: &mut M, x: &M::Reg<u64>) -> Result<u64, M::Halt> {
+///     let seen = m.read(x)?;
+///     m.write(x, seen + 1)?;
+///     Ok(seen)
+/// }
+///
+/// let mut solo = Solo::new();
+/// let x = solo.shared("x", 41_u64);
+/// assert_eq!(increment(&mut solo, &x), Ok(41));
+/// assert_eq!(solo.read(&x), Ok(42));
+/// ```
+pub trait Memory: Sized {
+    /// Why an access did not happen: never, on real atomics; "stop here", under the checker; an I/O error elsewhere.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo};
+    /// fn cannot_fail(result: Result<u64, <Solo as Memory>::Halt>) -> u64 {
+    ///     let Ok(value) = result;
+    ///     value
+    /// }
+    /// ```
+    type Halt;
+
+    /// A register holding a `T`, made by this memory's [`Space`](crate::Space).
+    ///
+    /// ```
+    /// # use doorway_memory::Memory;
+    /// struct Lock<M: Memory> {
+    ///     flag: Vec<M::Reg<bool>>,
+    /// }
+    /// ```
+    type Reg<T: Value>;
+
+    /// Reads a register.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 7_u64);
+    /// assert_eq!(m.read(&x), Ok(7));
+    /// ```
+    #[track_caller]
+    fn read<T: Value>(&mut self, reg: &Self::Reg<T>) -> Result<T, Self::Halt>;
+
+    /// Reads a register and keeps only the answer of `holds`. A process is what it has seen: seeing little keeps the
+    /// checker's state space small.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 7_u64);
+    /// assert_eq!(m.test(&x, |x| x > 5), Ok(true));
+    /// ```
+    #[track_caller]
+    fn test<T: Value>(&mut self, reg: &Self::Reg<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Self::Halt>;
+
+    /// Writes a register.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 7_u64);
+    /// m.write(&x, 8)?;
+    /// assert_eq!(m.read(&x), Ok(8));
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[track_caller]
+    fn write<T: Value>(&mut self, reg: &Self::Reg<T>, value: T) -> Result<(), Self::Halt>;
+
+    /// Adds to a register in one step and returns what it held before. Sums wrap.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 1_i64);
+    /// assert_eq!(m.fetch_add(&x, -3), Ok(1));
+    /// assert_eq!(m.read(&x), Ok(-2));
+    /// ```
+    #[track_caller]
+    fn fetch_add<T: Number>(&mut self, reg: &Self::Reg<T>, by: T) -> Result<T, Self::Halt>;
+
+    /// Writes a register in one step and returns what it held before.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let tail = m.shared("tail", None::<usize>);
+    /// assert_eq!(m.swap(&tail, Some(3)), Ok(None));
+    /// assert_eq!(m.read(&tail), Ok(Some(3)));
+    /// ```
+    #[track_caller]
+    fn swap<T: Value>(&mut self, reg: &Self::Reg<T>, value: T) -> Result<T, Self::Halt>;
+
+    /// Replaces `old` by `new` in one step, if the register holds `old`; says whether it did.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 1_u64);
+    /// assert_eq!(m.compare_swap(&x, 1, 2), Ok(true));
+    /// assert_eq!(m.compare_swap(&x, 1, 3), Ok(false));
+    /// assert_eq!(m.read(&x), Ok(2));
+    /// ```
+    #[track_caller]
+    fn compare_swap<T: Value>(&mut self, reg: &Self::Reg<T>, old: T, new: T) -> Result<bool, Self::Halt>;
+
+    /// A loop whose only memory between turns is `state`: `Continue` starts the next turn with a new state, `Break` ends
+    /// the loop. What a turn saw is forgotten when it ends, so a busy-wait is a loop in the state graph and not an ever
+    /// longer history. The body is `Fn`, so the compiler sees to it that nothing else is carried along.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// use std::ops::ControlFlow::{Break, Continue};
+    ///
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 0_u64);
+    /// let laps = m.turns(0_u64, |m, laps| {
+    ///     if m.fetch_add(&x, 1)? == 4 { Ok(Break(laps)) } else { Ok(Continue(laps + 1)) }
+    /// });
+    /// assert_eq!(laps, Ok(4));
+    /// ```
+    fn turns<S: Local, B: Local>(
+        &mut self,
+        state: S,
+        body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Self::Halt>,
+    ) -> Result<B, Self::Halt>;
+
+    /// Names the line of the paper the next access belongs to; traces show it. Without a name they show the line of the
+    /// source file instead.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let flag = m.shared("flag", false);
+    /// m.at("7").write(&flag, true)?;
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    fn at(&mut self, _line: &'static str) -> &mut Self {
+        self
+    }
+
+    /// Called once for each unsuccessful turn of a [`spin`](Memory::spin): what waiting means is the memory's business.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo};
+    /// Solo::new().relax();
+    /// ```
+    #[inline(always)]
+    fn relax(&mut self) {}
+
+    /// Goes through `0..n`, passing a state along.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let number = m.array("number", 3, 5_u64);
+    /// let sum = m.fold(3, 0, |m, sum, i| Ok(sum + m.read(&number[i])?));
+    /// assert_eq!(sum, Ok(15));
+    /// ```
+    #[inline(always)]
+    fn fold<S: Local>(
+        &mut self,
+        n: usize,
+        state: S,
+        body: impl Fn(&mut Self, S, usize) -> Result<S, Self::Halt>,
+    ) -> Result<S, Self::Halt> {
+        self.turns(
+            (0, state),
+            |m, (i, state)| {
+                if i == n { Ok(Break(state)) } else { Ok(Continue((i + 1, body(m, state, i)?))) }
+            },
+        )
+    }
+
+    /// Goes through `0..n` as long as `holds` says yes; true if it always did. The early end is what a loop over
+    /// opponents' flags needs.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let flag = m.array("flag", 3, false);
+    /// assert_eq!(m.all(3, |m, i| m.test(&flag[i], |up| !up)), Ok(true));
+    /// ```
+    #[inline(always)]
+    fn all(
+        &mut self,
+        n: usize,
+        holds: impl Fn(&mut Self, usize) -> Result<bool, Self::Halt>,
+    ) -> Result<bool, Self::Halt> {
+        self.turns(0, |m, i| {
+            if i == n {
+                Ok(Break(true))
+            } else if holds(m, i)? {
+                Ok(Continue(i + 1))
+            } else {
+                Ok(Break(false))
+            }
+        })
+    }
+
+    /// Waits until `done` says so.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 0_u64);
+    /// m.spin(|m| Ok(m.fetch_add(&x, 1)? == 10))?;
+    /// assert_eq!(m.read(&x), Ok(11));
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    fn spin(&mut self, done: impl Fn(&mut Self) -> Result<bool, Self::Halt>) -> Result<(), Self::Halt> {
+        self.turns((), |m, ()| {
+            if done(m)? {
+                return Ok(Break(()));
+            }
+            m.relax();
+            Ok(Continue(()))
+        })
+    }
+
+    /// Does something and forgets how: only the result stays in the process' history.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let (x, y) = (m.shared("x", 3_u64), m.shared("y", 4_u64));
+    /// let larger = m.call(|m| Ok(m.read(&x)?.max(m.read(&y)?)));
+    /// assert_eq!(larger, Ok(4));
+    /// ```
+    #[inline(always)]
+    fn call<B: Local>(&mut self, body: impl Fn(&mut Self) -> Result<B, Self::Halt>) -> Result<B, Self::Halt> {
+        self.turns((), |m, ()| Ok(Break(body(m)?)))
+    }
+}

@@ -1,0 +1,125 @@
+//! What an algorithm implements.
+use alloc::string::String;
+
+use crate::{Local, Memory, Pid};
+
+/// Mutual exclusion and k-exclusion: the trying protocol in three parts.
+///
+/// A process runs `doorway`, then `wait`; then it is inside, until it runs `exit`. The doorway is the part that must not
+/// wait for anyone: who is through it first is served first, if the algorithm is fair. What it returns, the `Place`, is the
+/// place in line; it is all that is carried into `wait` and `exit`.
+///
+/// See the [crate's example](crate).
+///
+/// ```
+/// use doorway_memory::{Exclusion, Memory, Pid};
+///
+/// /// One whole passage.
+/// fn passage<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+///     let place = lock.doorway(m, p)?;
+///     lock.wait(m, p, &place)?;
+///     // inside
+///     lock.exit(m, p, &place)
+/// }
+/// ```
+pub trait Exclusion<M: Memory> {
+    /// The place in line.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// fn copy<M: Memory, A: Exclusion<M>>(place: &A::Place) -> A::Place { place.clone() }
+    /// ```
+    type Place: Local;
+
+    /// Takes a place in line.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M) -> Result<(), M::Halt> {
+    /// let place = lock.doorway(m, 0)?;
+    /// # Ok(()) }
+    /// ```
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<Self::Place, M::Halt>;
+
+    /// Waits until it is our turn.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
+    /// lock.wait(m, 0, place)?;
+    /// # Ok(()) }
+    /// ```
+    fn wait(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+
+    /// Lets the next one in.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
+    /// lock.exit(m, 0, place)?;
+    /// # Ok(()) }
+    /// ```
+    fn exit(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+}
+
+/// A piece that papers share: an operation, and a rule about what the processes' calls return.
+///
+/// ```
+/// use doorway_memory::{Memory, Part, Pid, Space};
+///
+/// /// Test-and-set: exactly one process is told `true`.
+/// struct First<M: Memory>(M::Reg<bool>);
+///
+/// impl<M: Memory> Part<M> for First<M> {
+///     type Outcome = bool;
+///     fn call(&self, m: &mut M, _: Pid) -> Result<bool, M::Halt> {
+///         Ok(!m.swap(&self.0, true)?)
+///     }
+///     fn rule(&self, latest: &[Option<bool>]) -> Result<(), String> {
+///         match latest.iter().filter(|&&first| first == Some(true)).count() {
+///             0 | 1 => Ok(()),
+///             many => Err(format!("{many} processes were first")),
+///         }
+///     }
+/// }
+/// ```
+pub trait Part<M: Memory> {
+    /// What a call returns.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Part};
+    /// fn copy<M: Memory, A: Part<M>>(outcome: &A::Outcome) -> A::Outcome { outcome.clone() }
+    /// ```
+    type Outcome: Local;
+
+    /// Whether a process calls again and again, or once.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Part};
+    /// fn once<M: Memory, A: Part<M>>() -> bool { !A::AGAIN }
+    /// ```
+    const AGAIN: bool = false;
+
+    /// The operation.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Part};
+    /// # fn f<M: Memory, A: Part<M>>(part: &A, m: &mut M) -> Result<(), M::Halt> {
+    /// let outcome = part.call(m, 0)?;
+    /// # Ok(()) }
+    /// ```
+    fn call(&self, m: &mut M, p: Pid) -> Result<Self::Outcome, M::Halt>;
+
+    /// Whether what the processes' latest calls returned is allowed (`None`: not called yet), and if not, why.
+    ///
+    /// # Errors
+    /// What is wrong, in words.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Part};
+    /// # fn f<M: Memory, A: Part<M>>(part: &A, mine: A::Outcome) {
+    /// assert!(part.rule(&[Some(mine), None]).is_ok());
+    /// # }
+    /// ```
+    fn rule(&self, latest: &[Option<Self::Outcome>]) -> Result<(), String>;
+}

@@ -1,0 +1,134 @@
+//! Where registers come from.
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::{Memory, Pid, Value};
+
+/// Makes registers. An algorithm's constructor takes one and asks for what its paper declares.
+///
+/// ```
+/// use doorway_memory::{Memory, Space};
+///
+/// struct Bakery<M: Memory> {
+///     choosing: Vec<M::Reg<bool>>,
+///     number: Vec<M::Reg<u64>>,
+/// }
+///
+/// impl<M: Memory> Bakery<M> {
+///     fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+///         Bakery { choosing: space.per_process("choosing", n, false), number: space.per_process("number", n, 0) }
+///     }
+/// }
+/// ```
+pub trait Space {
+    /// The memory the registers belong to.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Space};
+    /// fn one<S: Space>(space: &mut S) -> <S::Mem as Memory>::Reg<bool> { space.shared("flag", false) }
+    /// ```
+    type Mem: Memory;
+
+    /// Makes one register. The other methods are made of this one.
+    ///
+    /// ```
+    /// use doorway_memory::{Home, Memory, Name, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let want = m.register(Name::new("Want").index(0).index(1), Home::Of(1), 5_u64);
+    /// assert_eq!(m.read(&want), Ok(5));
+    /// ```
+    fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> <Self::Mem as Memory>::Reg<T>;
+
+    /// One register that is nobody's in particular: `victim`.
+    ///
+    /// ```
+    /// # use doorway_memory::{Solo, Space};
+    /// let victim = Solo::new().shared("victim", 0_usize);
+    /// ```
+    fn shared<T: Value>(&mut self, name: &'static str, init: T) -> <Self::Mem as Memory>::Reg<T> {
+        self.register(Name::new(name), Home::Nobody, init)
+    }
+
+    /// One register for each process, at home with it: `flag[0]` … `flag[n-1]`.
+    ///
+    /// ```
+    /// # use doorway_memory::{Solo, Space};
+    /// assert_eq!(Solo::new().per_process("flag", 3, false).len(), 3);
+    /// ```
+    fn per_process<T: Value>(&mut self, name: &'static str, n: usize, init: T) -> Vec<<Self::Mem as Memory>::Reg<T>> {
+        (0..n).map(|i| self.register(Name::new(name).index(i), Home::Of(i), init)).collect()
+    }
+
+    /// An array that is nobody's in particular: `victim[0]` … `victim[len-1]`.
+    ///
+    /// ```
+    /// # use doorway_memory::{Solo, Space};
+    /// assert_eq!(Solo::new().array("victim", 4, 0_usize).len(), 4);
+    /// ```
+    fn array<T: Value>(&mut self, name: &'static str, len: usize, init: T) -> Vec<<Self::Mem as Memory>::Reg<T>> {
+        (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init)).collect()
+    }
+}
+
+/// A register's name in its paper, with up to two indices: `Want[0][1]`.
+///
+/// ```
+/// use doorway_memory::Name;
+/// assert_eq!(Name::new("Want").index(0).index(1).to_string(), "Want[0][1]");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    text: &'static str,
+    indices: [Option<usize>; 2],
+}
+
+impl Name {
+    /// A name without an index.
+    ///
+    /// ```
+    /// # use doorway_memory::Name;
+    /// assert_eq!(Name::new("victim").to_string(), "victim");
+    /// ```
+    #[must_use]
+    pub const fn new(text: &'static str) -> Self {
+        Name { text, indices: [None; 2] }
+    }
+
+    /// The name with one more index.
+    ///
+    /// # Panics
+    /// With a third index: the papers have none.
+    ///
+    /// ```
+    /// # use doorway_memory::Name;
+    /// assert_eq!(Name::new("flag").index(2).to_string(), "flag[2]");
+    /// ```
+    #[must_use]
+    pub fn index(mut self, index: usize) -> Self {
+        let free = self.indices.iter_mut().find(|i| i.is_none());
+        *free.expect("a register's name has at most two indices") = Some(index);
+        self
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)?;
+        self.indices.iter().flatten().try_for_each(|i| write!(f, "[{i}]"))
+    }
+}
+
+/// Where a register is: in distributed shared memory an access to one's own is not remote, and who is at home is who
+/// waits there.
+///
+/// ```
+/// use doorway_memory::Home;
+/// assert_ne!(Home::Of(0), Home::Nobody);
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Home {
+    /// Remote to everyone.
+    Nobody,
+    /// At home with one process.
+    Of(Pid),
+}

@@ -1,0 +1,171 @@
+//! What a register can hold.
+use core::fmt::{self, Debug};
+
+use crate::Ticket;
+
+/// What a register can hold: anything that fits one machine word.
+///
+/// Small structures are packed by hand, which also says how many bits each part may take:
+///
+/// ```
+/// use doorway_memory::Value;
+///
+/// #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// struct Pair { color: bool, number: u32 }
+///
+/// impl Value for Pair {
+///     fn to_word(self) -> u64 { u64::from(self.number) << 1 | u64::from(self.color) }
+///     fn of_word(word: u64) -> Self { Pair { color: word & 1 == 1, number: (word >> 1) as u32 } }
+/// }
+///
+/// let pair = Pair { color: true, number: 9 };
+/// assert_eq!(Pair::of_word(pair.to_word()), pair);
+/// ```
+pub trait Value: Copy + Eq + Debug {
+    /// The value as a word. Different values have different words.
+    ///
+    /// ```
+    /// # use doorway_memory::Value;
+    /// assert_eq!(true.to_word(), 1);
+    /// ```
+    fn to_word(self) -> u64;
+
+    /// The value whose word this is.
+    ///
+    /// ```
+    /// # use doorway_memory::Value;
+    /// assert_eq!(bool::of_word(1), true);
+    /// ```
+    fn of_word(word: u64) -> Self;
+
+    /// The same value with `f` applied to every ticket in it. A type that holds tickets must say so here, or the checker
+    /// cannot renumber them; every other type keeps this default.
+    ///
+    /// ```
+    /// use doorway_memory::{Ticket, Value};
+    /// let one = Ticket::ZERO.next();
+    /// assert_eq!(Some(one).map_tickets(&mut |t| t.next()), Some(one.next()));
+    /// assert_eq!(7_u64.map_tickets(&mut |t| t.next()), 7);
+    /// ```
+    fn map_tickets(self, _f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
+        self
+    }
+
+    /// How traces print the value: as the papers do.
+    ///
+    /// ```
+    /// use doorway_memory::Value;
+    /// struct Show<T>(T);
+    /// impl<T: Value> std::fmt::Display for Show<T> {
+    ///     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { self.0.show(f) }
+    /// }
+    /// assert_eq!(Show(None::<usize>).to_string(), "⊥");
+    /// ```
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+/// A value that can be added to in one step.
+///
+/// Words must add as the numbers do: `a.to_word() + b.to_word()`, wrapping, is a word of `a + b`.
+///
+/// ```
+/// use doorway_memory::{Number, Value};
+/// fn adds<T: Number>(a: T, b: T, sum: T) {
+///     assert_eq!(T::of_word(a.to_word().wrapping_add(b.to_word())), sum);
+/// }
+/// adds(3_u64, 4, 7);
+/// adds(3_i64, -4, -1);
+/// ```
+pub trait Number: Value {}
+
+macro_rules! numbers {
+    ($($type:ty),*) => {$(
+        impl Value for $type {
+            #[inline(always)]
+            fn to_word(self) -> u64 {
+                self as u64
+            }
+            #[inline(always)]
+            fn of_word(word: u64) -> Self {
+                word as $type
+            }
+        }
+        impl Number for $type {}
+    )*};
+}
+numbers!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize);
+
+impl Value for bool {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        u64::from(self)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        word != 0
+    }
+}
+
+impl Value for () {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        0
+    }
+    #[inline(always)]
+    fn of_word(_: u64) -> Self {}
+}
+
+/// `None` is the papers' ⊥: nobody. Its word is 0.
+impl Value for Option<usize> {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.map_or(0, |value| value as u64 + 1)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        word.checked_sub(1).map(|value| value as usize)
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Some(value) => write!(f, "{value}"),
+            None => f.write_str("⊥"),
+        }
+    }
+}
+
+impl Value for Ticket {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.number()
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Ticket::numbered(word)
+    }
+    fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
+        f(self)
+    }
+}
+
+/// `None` is the papers' ∞ or ⊥: no ticket. Its word is 0.
+impl Value for Option<Ticket> {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.map_or(0, |ticket| ticket.to_word() + 1)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        word.checked_sub(1).map(Ticket::of_word)
+    }
+    fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
+        self.map(f)
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Some(ticket) => ticket.show(f),
+            None => f.write_str("none"),
+        }
+    }
+}
