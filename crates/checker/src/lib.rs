@@ -1,1 +1,183 @@
-//! x
+//! Checks an algorithm completely: every interleaving of its shared accesses, every property, and the shortest run that
+//! breaks one.
+//!
+//! What is checked is the source itself, running on a memory of the checker's: there is no second description that could be
+//! wrong. [`check`] is the one call.
+//!
+//! ```
+//! use doorway_checker::{check, Model, Property};
+//! use doorway_memory::{Exclusion, Memory, Pid, Space};
+//!
+//! /// Both can see the other's flag down, and then raise their own.
+//! struct Hasty<M: Memory> {
+//!     flag: Vec<M::Reg<bool>>,
+//! }
+//!
+//! impl<M: Memory> Exclusion<M> for Hasty<M> {
+//!     type Place = ();
+//!     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
+//!         Ok(())
+//!     }
+//!     fn wait(&self, m: &mut M, p: Pid, _: &()) -> Result<(), M::Halt> {
+//!         m.spin(|m| m.at("1").test(&self.flag[1 - p], |up| !up))?;
+//!         m.at("2").write(&self.flag[p], true)
+//!     }
+//!     fn exit(&self, m: &mut M, p: Pid, _: &()) -> Result<(), M::Halt> {
+//!         m.at("3").write(&self.flag[p], false)
+//!     }
+//! }
+//!
+//! let report = check(&Model::new(2), |space| Hasty { flag: space.per_process("flag", 2, false) })?;
+//! assert!(report.fails(Property::Exclusion));
+//! assert_eq!(
+//!     report.finding(Property::Exclusion).run.as_ref().unwrap().to_string(),
+//!     "\
+//! \x20  1  p0  1  flag[1] = false
+//! \x20  2  p0  2  flag[0] := true   -> inside
+//! \x20  3  p1  1  flag[0] = true
+//! "
+//! );
+//! # Ok::<(), doorway_checker::Error>(())
+//! ```
+mod automaton;
+mod components;
+mod error;
+mod judge;
+mod layout;
+mod model;
+mod parallel;
+mod program;
+mod properties;
+mod report;
+mod run;
+mod search;
+mod tickets;
+mod view;
+
+use std::time::Instant;
+
+pub use doorway_memory::Property;
+use doorway_memory::{Exclusion, Part};
+
+pub use error::{Error, Fault};
+use judge::Judge;
+pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
+use program::{Lock, Piece, Program};
+pub use program::Section;
+pub use report::{Bound, Bypass, Finding, Report, Verdict};
+pub use run::{Run, Step};
+use search::{Graph, Stop};
+pub use view::{Halt, Handle, Registers, View};
+
+/// Checks a lock: makes it with `make`, and looks at every run of it.
+///
+/// See the [crate's example](crate).
+///
+/// # Errors
+/// If the algorithm breaks a rule of the interface, or the model cannot be searched. A property that fails is not an error:
+/// it is in the report.
+pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
+    let mut registers = Registers::default();
+    let lock = make(&mut registers);
+    check_program(&Lock(lock), registers, model)
+}
+
+/// Checks a part: makes it with `make`, and looks at every run of calls to it.
+///
+/// ```
+/// use doorway_checker::{check_part, Model, Property};
+/// use doorway_memory::{Memory, Part, Pid, Space};
+///
+/// /// Everyone is told a different number, or so it should be.
+/// struct Counter<M: Memory>(M::Reg<u64>);
+///
+/// impl<M: Memory> Part<M> for Counter<M> {
+///     type Outcome = u64;
+///     fn call(&self, m: &mut M, _: Pid) -> Result<u64, M::Halt> {
+///         let number = m.read(&self.0)?;
+///         m.write(&self.0, number + 1)?;
+///         Ok(number)
+///     }
+///     fn rule(&self, latest: &[Option<u64>]) -> Result<(), String> {
+///         match latest {
+///             [Some(a), Some(b)] if a == b => Err(format!("both were told {a}")),
+///             _ => Ok(()),
+///         }
+///     }
+/// }
+///
+/// let report = check_part(&Model::new(2), |space| Counter(space.shared("count", 0)))?;
+/// assert_eq!(report.finding(Property::Rule).note, "both were told 0");
+/// assert!(report.holds(Property::WaitFree));
+/// # Ok::<(), doorway_checker::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`check`].
+pub fn check_part<A: Part<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
+    let mut registers = Registers::default();
+    let part = make(&mut registers);
+    check_program(&Piece(part), registers, model)
+}
+
+fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> Result<Report, Error> {
+    let start = Instant::now();
+    model.validate()?;
+    let wanted = properties::wanted(program, model);
+    let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
+    let mut graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
+    if graph.stop == Some(Stop::Found) {
+        // Now the way there is wanted too. The search is the same, so it comes to the same state again.
+        let up_to_there = model.clone().max_states(graph.states() + 1);
+        graph = Graph::explore(program, registers.list, &up_to_there, true)?;
+        graph.stop = Some(Stop::Found);
+    }
+    if let Some(observer) = &model.observer {
+        observer.progress(&Progress {
+            phase: Phase::Judging,
+            states: graph.states(),
+            depth: graph.depth(),
+            bytes: graph.bytes() as u64,
+        });
+    }
+    let findings = properties::judge(program, Judge::new(&graph, model))?;
+    Ok(Report {
+        states: graph.states(),
+        transitions: graph.transitions(),
+        depth: graph.depth(),
+        seconds: start.elapsed().as_secs_f64(),
+        bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
+        incomplete: incomplete(&graph, model),
+        stopped: graph.stop.is_some(),
+        findings,
+    })
+}
+
+/// Why a graph is not all there is, in words.
+fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
+    let mut reasons = Vec::new();
+    let gigabytes = graph.bytes() as f64 / 1e9;
+    match graph.stop {
+        None => {}
+        Some(Stop::Found) => reasons.push("the search ended with the first violation".to_string()),
+        Some(Stop::States) => reasons.push(format!(
+            "stopped at {} states with {gigabytes:.1} GB used; raise --max-states or lower -n",
+            graph.states()
+        )),
+        Some(Stop::Memory) => reasons.push(format!(
+            "stopped at {} states with {gigabytes:.1} GB used; raise --max-memory or lower -n",
+            graph.states()
+        )),
+        Some(Stop::Ids) => reasons.push(format!("stopped at {} states, as many as can be numbered; lower -n", graph.states())),
+        Some(Stop::Cancelled) => reasons.push(format!("interrupted at {} states", graph.states())),
+    }
+    if let Some(passages) = model.passages {
+        reasons.push(format!("each process makes at most {passages} passages"));
+    }
+    if let Some(cap) = model.ticket_cap
+        && graph.cut > 0
+    {
+        reasons.push(format!("tickets above {cap} were cut {} times", graph.cut));
+    }
+    (!reasons.is_empty()).then(|| reasons.join("; "))
+}

@@ -1,0 +1,273 @@
+//! What is known of an algorithm.
+use core::{error, fmt};
+
+use doorway_memory::Property;
+
+/// The most processes an algorithm can be checked for.
+///
+/// ```
+/// assert_eq!(doorway_algorithms::MAX_PROCESSES, 10);
+/// ```
+pub const MAX_PROCESSES: usize = 10;
+
+/// What is known of an algorithm.
+///
+/// ```
+/// use doorway_algorithms::mutex::peterson;
+/// assert_eq!(peterson::ABOUT.name, "peterson");
+/// assert_eq!(peterson::ABOUT.default_n, 2);
+/// ```
+#[derive(Debug)]
+pub struct About {
+    /// The name: of the file, of the module (with underscores), on the command line.
+    pub name: &'static str,
+    /// Other names it is found by.
+    pub aliases: &'static [&'static str],
+    /// The name in words.
+    pub title: &'static str,
+    /// Where it comes from, in short: `Herlihy & Shavit, Fig. 2.6`.
+    pub source: &'static str,
+    /// What it is for.
+    pub kind: Kind,
+    /// How many processes it is for.
+    pub processes: Processes,
+    /// How many processes, if nobody says.
+    pub default_n: usize,
+    /// What it asks of a memory: `read`, `write`, `fetch-and-add` …
+    pub primitives: &'static [&'static str],
+    /// Whether the source has calls follow one another: they must not overlap then.
+    pub sequential: bool,
+    /// What is claimed of it, for `default_n` processes and more.
+    pub claims: &'static [Claim],
+    /// What else a user should know; often nothing.
+    pub remark: &'static str,
+}
+
+impl About {
+    /// The size to run at: what was asked for, or else the default.
+    ///
+    /// # Errors
+    /// When the algorithm is not for that many processes, or not for that k.
+    ///
+    /// ```
+    /// use doorway_algorithms::{Size, mutex::bakery};
+    /// assert_eq!(bakery::ABOUT.size(None, None), Ok(Size { n: 3, k: 1 }));
+    /// assert_eq!(
+    ///     bakery::ABOUT.size(Some(1), None).unwrap_err().to_string(),
+    ///     "`bakery` needs at least 2 processes, not 1; try -n 2",
+    /// );
+    /// ```
+    pub fn size(&self, n: Option<usize>, k: Option<usize>) -> Result<Size, SizeError> {
+        let n = n.unwrap_or(self.default_n);
+        let wrong = |limit| Err(SizeError { name: self.name, limit });
+        match self.processes {
+            Processes::Exactly(only) if n != only => return wrong(Limit::Exactly { only, n }),
+            Processes::AtLeast(least) if n < least => return wrong(Limit::AtLeast { least, n }),
+            _ if n > MAX_PROCESSES => return wrong(Limit::AtMost { n, try_n: self.default_n.max(4) }),
+            _ => {}
+        }
+        match (self.kind, k) {
+            (Kind::Part, Some(_)) => wrong(Limit::NoK),
+            (Kind::Mutex, Some(k)) if k != 1 => wrong(Limit::OneInside { k }),
+            (Kind::KExclusion, Some(k)) if k == 0 || k >= n => wrong(Limit::Inside { most: n - 1, k }),
+            (Kind::KExclusion, None) => Ok(Size { n, k: 2.min(n - 1) }),
+            (_, k) => Ok(Size { n, k: k.unwrap_or(1) }),
+        }
+    }
+
+    /// Whether the property is claimed to hold.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson;
+    /// use doorway_memory::Property;
+    /// assert!(peterson::ABOUT.holds(Property::Fcfs));
+    /// ```
+    #[must_use]
+    pub fn holds(&self, property: Property) -> bool {
+        self.claims.contains(&Claim::Holds(property))
+    }
+
+    /// Whether the property is claimed to fail.
+    ///
+    /// ```
+    /// use doorway_algorithms::broken::lock_one;
+    /// use doorway_memory::Property;
+    /// assert!(lock_one::ABOUT.fails(Property::DeadlockFreedom));
+    /// ```
+    #[must_use]
+    pub fn fails(&self, property: Property) -> bool {
+        self.claims.contains(&Claim::Fails(property))
+    }
+}
+
+/// What an algorithm is for.
+///
+/// ```
+/// assert_eq!(doorway_algorithms::Kind::KExclusion.to_string(), "k-exclusion");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// One process inside at a time.
+    Mutex,
+    /// Up to k processes inside at a time.
+    KExclusion,
+    /// A piece that papers share.
+    Part,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Mutex => "mutex",
+            Kind::KExclusion => "k-exclusion",
+            Kind::Part => "part",
+        })
+    }
+}
+
+/// How many processes an algorithm is for.
+///
+/// ```
+/// use doorway_algorithms::{Processes, mutex};
+/// assert_eq!(mutex::peterson::ABOUT.processes, Processes::Exactly(2));
+/// assert_eq!(mutex::bakery::ABOUT.processes, Processes::AtLeast(2));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Processes {
+    /// For this number only.
+    Exactly(usize),
+    /// For this number and more.
+    AtLeast(usize),
+}
+
+/// What is claimed of an algorithm.
+///
+/// ```
+/// use doorway_algorithms::Claim;
+/// use doorway_memory::Property;
+/// assert_eq!(Claim::Holds(Property::Exclusion).to_string(), "exclusion");
+/// assert_eq!(Claim::Fails(Property::Exclusion).to_string(), "not exclusion");
+/// assert_eq!(Claim::Bypass(Some(1)).to_string(), "bypass 1");
+/// assert_eq!(Claim::Bypass(None).to_string(), "bypass unbounded");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// The property holds.
+    Holds(Property),
+    /// The property fails.
+    Fails(Property),
+    /// The exact bound on bypassing; `None` if there is none.
+    Bypass(Option<u32>),
+}
+
+impl fmt::Display for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Claim::Holds(property) => write!(f, "{property}"),
+            Claim::Fails(property) => write!(f, "not {property}"),
+            Claim::Bypass(Some(bound)) => write!(f, "bypass {bound}"),
+            Claim::Bypass(None) => f.write_str("bypass unbounded"),
+        }
+    }
+}
+
+/// How many processes, and how many may be inside.
+///
+/// ```
+/// let size = doorway_algorithms::Size { n: 3, k: 1 };
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// How many processes.
+    pub n: usize,
+    /// How many may be inside; 1 for a mutex, and without meaning for a part.
+    pub k: usize,
+}
+
+/// A size an algorithm is not for.
+///
+/// ```
+/// use doorway_algorithms::mutex::peterson;
+/// let error = peterson::ABOUT.size(Some(3), None).unwrap_err();
+/// assert_eq!(error.to_string(), "`peterson` is for 2 processes, not 3; for more try `filter` or `bakery`");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SizeError {
+    name: &'static str,
+    limit: Limit,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Limit {
+    Exactly { only: usize, n: usize },
+    AtLeast { least: usize, n: usize },
+    AtMost { n: usize, try_n: usize },
+    OneInside { k: usize },
+    Inside { most: usize, k: usize },
+    NoK,
+}
+
+impl error::Error for SizeError {}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ", self.name)?;
+        match self.limit {
+            Limit::Exactly { only, n } if n > only => {
+                write!(f, "is for {only} processes, not {n}; for more try `filter` or `bakery`")
+            }
+            Limit::Exactly { only, n } => write!(f, "is for {only} processes, not {n}; leave out -n"),
+            Limit::AtLeast { least, n } => write!(f, "needs at least {least} processes, not {n}; try -n {least}"),
+            Limit::AtMost { n, try_n } => {
+                write!(f, "can be checked for at most {MAX_PROCESSES} processes, not {n}; try -n {try_n}")
+            }
+            Limit::OneInside { k } => write!(f, "is mutual exclusion, so k is 1, not {k}; leave out -k"),
+            Limit::Inside { most, k } => write!(f, "needs a k from 1 to {most}, not {k}; try -k {most}"),
+            Limit::NoK => f.write_str("is a part and has no k; leave out -k"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+    use crate::{
+        mutex::{bakery, peterson},
+        parts::bouncer,
+    };
+
+    fn refusal(about: &About, n: Option<usize>, k: Option<usize>) -> alloc::string::String {
+        about.size(n, k).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_size_that_fits_is_taken_and_the_rest_defaults() {
+        assert_eq!(peterson::ABOUT.size(None, Some(1)), Ok(Size { n: 2, k: 1 }));
+        assert_eq!(bakery::ABOUT.size(Some(MAX_PROCESSES), None), Ok(Size { n: MAX_PROCESSES, k: 1 }));
+        assert_eq!(bouncer::ABOUT.size(None, None), Ok(Size { n: 3, k: 1 }));
+    }
+
+    #[test]
+    fn a_size_that_does_not_fit_is_refused_with_the_way_out() {
+        assert_eq!(refusal(&peterson::ABOUT, Some(1), None), "`peterson` is for 2 processes, not 1; leave out -n");
+        assert_eq!(
+            refusal(&bakery::ABOUT, Some(11), None),
+            "`bakery` can be checked for at most 10 processes, not 11; try -n 4"
+        );
+        assert_eq!(
+            refusal(&bakery::ABOUT, None, Some(2)),
+            "`bakery` is mutual exclusion, so k is 1, not 2; leave out -k"
+        );
+        assert_eq!(refusal(&bouncer::ABOUT, None, Some(1)), "`bouncer` is a part and has no k; leave out -k");
+    }
+
+    #[test]
+    fn k_exclusion_wants_a_k_below_n() {
+        let about = About { name: "k-bakery", kind: Kind::KExclusion, ..bakery::ABOUT };
+        assert_eq!(about.size(None, None), Ok(Size { n: 3, k: 2 }));
+        assert_eq!(refusal(&about, None, Some(3)), "`k-bakery` needs a k from 1 to 2, not 3; try -k 2");
+    }
+}

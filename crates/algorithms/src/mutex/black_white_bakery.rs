@@ -1,0 +1,177 @@
+//! The black-white bakery. G. Taubenfeld, *The black-white bakery algorithm and related bounded-space, adaptive,
+//! local-spinning and FIFO algorithms*, DISC 2004, pp. 56-70.
+//!
+//! ```text
+//!  1  choosing[i] := true
+//!  2  mycolor := color
+//!  3  number := 1 + max{ pair[j].number : pair[j].color = mycolor }
+//!     pair[i] := (mycolor, number)
+//!  4  choosing[i] := false                                   (doorway ends)
+//!     for each j ≠ i:
+//!  6      await not choosing[j]
+//!  7      if pair[j].color = mycolor:
+//!  8          await pair[j].number = 0 or (number, i) < (pair[j].number, j) or pair[j].color ≠ mycolor
+//!  9      else await pair[j].number = 0 or pair[j].color = mycolor or color ≠ mycolor
+//!     critical section
+//! 11  color := the other one than mycolor
+//! 12  pair[i] := (mycolor, 0)
+//! ```
+//!
+//! Departures: a process' color and number are one register, written once both are known. Line 3 is n reads, one after
+//! the other; line 9 looks at the pair first and at `color` only if that does not settle it. `color`, initially
+//! arbitrary, is white.
+//!
+//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit; and no number is above n.
+//! Tickets of the color that `color` does not show are served first, and no new ones of it are issued meanwhile.
+use alloc::vec::Vec;
+use core::fmt;
+
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
+
+use crate::{
+    About,
+    Claim::{Bypass, Holds},
+    Kind, Processes,
+};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "black-white-bakery",
+    aliases: &["taubenfeld2004"],
+    title: "the black-white bakery",
+    source: "Taubenfeld 2004",
+    kind: Kind::Mutex,
+    processes: Processes::AtLeast(2),
+    default_n: 3,
+    primitives: &["read", "write"],
+    sequential: false,
+    claims: &[
+        Holds(Exclusion),
+        Holds(DeadlockFreedom),
+        Holds(StarvationFreedom),
+        Holds(Fcfs),
+        Bypass(Some(0)),
+        Holds(BoundedExit),
+        Holds(WaitFreeDoorway),
+    ],
+    remark: "a bakery whose numbers are bounded, for one more bit",
+};
+
+/// The color of a ticket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Color {
+    /// Where it begins.
+    White,
+    /// The other one.
+    Black,
+}
+
+impl Color {
+    fn other(self) -> Color {
+        match self {
+            Color::White => Color::Black,
+            Color::Black => Color::White,
+        }
+    }
+}
+
+impl Value for Color {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        if word == Color::White as u64 { Color::White } else { Color::Black }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Color::White => "white",
+            Color::Black => "black",
+        })
+    }
+}
+
+/// A colored ticket. The number 0 says "none".
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    color: Color,
+    number: u32,
+}
+
+impl Value for Pair {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        u64::from(self.number) << 1 | self.color.to_word()
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Pair { color: Color::of_word(word & 1), number: (word >> 1) as u32 }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        self.color.show(f)?;
+        write!(f, ", {})", self.number)
+    }
+}
+
+/// The lock; see the [module](self).
+pub struct BlackWhiteBakery<M: Memory> {
+    choosing: Vec<M::Reg<bool>>,
+    pair: Vec<M::Reg<Pair>>,
+    color: M::Reg<Color>,
+}
+
+impl<M: Memory> BlackWhiteBakery<M> {
+    /// A free lock for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        BlackWhiteBakery {
+            choosing: space.per_process("choosing", n, false),
+            pair: space.per_process("pair", n, Pair { color: Color::White, number: 0 }),
+            color: space.shared("color", Color::White),
+        }
+    }
+
+    /// Waits until `j` does not come before us.
+    fn wait_for(&self, m: &mut M, j: Pid, i: Pid, mine: Pair) -> Result<(), M::Halt> {
+        m.spin(|m| m.at("6").test(&self.choosing[j], |choosing| !choosing))?;
+        if m.at("7").test(&self.pair[j], |pair| pair.color == mine.color)? {
+            m.spin(|m| {
+                m.at("8").test(&self.pair[j], |pair| {
+                    pair.number == 0 || (mine.number, i) < (pair.number, j) || pair.color != mine.color
+                })
+            })
+        } else {
+            m.spin(|m| {
+                Ok(m.at("9").test(&self.pair[j], |pair| pair.number == 0 || pair.color == mine.color)?
+                    || m.at("9").test(&self.color, |color| color != mine.color)?)
+            })
+        }
+    }
+}
+
+impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
+    type Place = Pair;
+
+    fn doorway(&self, m: &mut M, i: Pid) -> Result<Pair, M::Halt> {
+        m.at("1").write(&self.choosing[i], true)?;
+        let color = m.at("2").read(&self.color)?;
+        let max = m.fold(self.pair.len(), 0, |m, max: u32, j| {
+            let pair = m.at("3").read(&self.pair[j])?;
+            Ok(if pair.color == color { max.max(pair.number) } else { max })
+        })?;
+        let mine = Pair { color, number: max + 1 };
+        m.at("3").write(&self.pair[i], mine)?;
+        m.at("4").write(&self.choosing[i], false)?;
+        Ok(mine)
+    }
+
+    fn wait(&self, m: &mut M, i: Pid, &mine: &Pair) -> Result<(), M::Halt> {
+        m.fold(self.pair.len(), (), |m, (), j| if j == i { Ok(()) } else { self.wait_for(m, j, i, mine) })
+    }
+
+    fn exit(&self, m: &mut M, i: Pid, mine: &Pair) -> Result<(), M::Halt> {
+        m.at("11").write(&self.color, mine.color.other())?;
+        m.at("12").write(&self.pair[i], Pair { number: 0, ..*mine })
+    }
+}

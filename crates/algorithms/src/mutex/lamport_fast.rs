@@ -1,0 +1,121 @@
+//! Lamport's fast mutual exclusion. L. Lamport, ACM TOCS 5(1), 1987, Algorithm 2.
+//!
+//! ```text
+//!  1  start: b[i] := true
+//!  2  x := i                                                 (doorway ends, the first time)
+//!  3  if y ≠ 0:
+//!  4      b[i] := false
+//!  5      await y = 0
+//!         go to start
+//!  6  y := i
+//!  7  if x ≠ i:
+//!  8      b[i] := false
+//!  9      for each j: await not b[j]
+//! 10      if y ≠ i:
+//! 11          await y = 0
+//!             go to start
+//!     critical section
+//! 12  y := 0
+//! 13  b[i] := false
+//! ```
+//!
+//! The line numbers are ours.
+//!
+//! Departures: processes are counted from 0 here, so the 0 of `y` is ⊥; `x`, initially arbitrary, is 0. Line 9 passes
+//! over `b[i]`, which line 8 has just lowered. The text defines no doorway; ours is the first two writes.
+//!
+//! Guarantees: mutual exclusion, deadlock-freedom, bounded exit, and five writes and two reads in a passage that meets
+//! nobody. Not starvation-freedom: who finds `y` taken each time it looks starts again for ever.
+use alloc::vec::Vec;
+use core::ops::ControlFlow::{Break, Continue};
+
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
+
+use crate::{
+    About,
+    Claim::{Fails, Holds},
+    Kind, Processes,
+};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "lamport-fast",
+    aliases: &["lamport1987"],
+    title: "Lamport's fast mutual exclusion",
+    source: "Lamport 1987, Algorithm 2",
+    kind: Kind::Mutex,
+    processes: Processes::AtLeast(2),
+    default_n: 3,
+    primitives: &["read", "write"],
+    sequential: false,
+    claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(Fcfs), Holds(BoundedExit)],
+    remark: "seven accesses when nobody else is there, however many processes there are",
+};
+
+/// The lock; see the [module](self).
+pub struct LamportFast<M: Memory> {
+    b: Vec<M::Reg<bool>>,
+    x: M::Reg<usize>,
+    y: M::Reg<Option<usize>>,
+}
+
+impl<M: Memory> LamportFast<M> {
+    /// A free lock for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        LamportFast { b: space.per_process("b", n, false), x: space.shared("x", 0), y: space.shared("y", None) }
+    }
+
+    fn start(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
+        m.at("1").write(&self.b[i], true)?;
+        m.at("2").write(&self.x, i)
+    }
+
+    /// Lines 3 to 11, once: whether we are in.
+    fn attempt(&self, m: &mut M, i: Pid) -> Result<bool, M::Halt> {
+        if m.at("3").test(&self.y, |y| y.is_some())? {
+            m.at("4").write(&self.b[i], false)?;
+            m.spin(|m| m.at("5").test(&self.y, |y| y.is_none()))?;
+            return Ok(false);
+        }
+        m.at("6").write(&self.y, Some(i))?;
+        if m.at("7").test(&self.x, |x| x == i)? {
+            return Ok(true);
+        }
+        m.at("8").write(&self.b[i], false)?;
+        m.fold(
+            self.b.len(),
+            (),
+            |m, (), j| {
+                if j == i { Ok(()) } else { m.spin(|m| m.at("9").test(&self.b[j], |b| !b)) }
+            },
+        )?;
+        if m.at("10").test(&self.y, |y| y == Some(i))? {
+            return Ok(true);
+        }
+        m.spin(|m| m.at("11").test(&self.y, |y| y.is_none()))?;
+        Ok(false)
+    }
+}
+
+impl<M: Memory> Exclusion<M> for LamportFast<M> {
+    type Place = ();
+
+    fn doorway(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
+        self.start(m, i)
+    }
+
+    fn wait(&self, m: &mut M, i: Pid, (): &()) -> Result<(), M::Halt> {
+        m.turns((), |m, ()| {
+            if self.attempt(m, i)? {
+                return Ok(Break(()));
+            }
+            self.start(m, i)?;
+            Ok(Continue(()))
+        })
+    }
+
+    fn exit(&self, m: &mut M, i: Pid, (): &()) -> Result<(), M::Halt> {
+        m.at("12").write(&self.y, None)?;
+        m.at("13").write(&self.b[i], false)
+    }
+}

@@ -1,0 +1,105 @@
+//! A tree of Peterson locks. M. Herlihy, N. Shavit, V. Luchangco, M. Spear, *The Art of Multiprocessor Programming*,
+//! 2nd ed., Exercise 2.6.
+//!
+//! ```text
+//!     for each node x from i's leaf to the root, s the side we come from:
+//!  8      flag[x][s] := true
+//!  9      victim[x] := s                                     (doorway ends, for the leaf's node)
+//! 10      while flag[x][1-s] and victim[x] = s do nothing
+//!     critical section
+//!     for each node x from the root to i's leaf:
+//! 14      flag[x][s] := false
+//! ```
+//!
+//! The lines are those of Peterson's lock, Figure 2.6.
+//!
+//! Departures: the text takes n for a power of two; ours is any n. Node x has the children 2x and 2x+1, the root is 1
+//! and process i is the leaf n+i: so every node has two children whatever n is, and the leaves are on the lowest two
+//! levels. The text defines no doorway; ours is what is written at the lowest node.
+//!
+//! Guarantees: mutual exclusion, starvation-freedom, bounded exit. Not first-come-first-served: from three processes
+//! on, one that is slow in the lower nodes can be passed any number of times.
+use alloc::vec::Vec;
+use core::ops::ControlFlow::{Break, Continue};
+
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
+
+use super::peterson::Peterson;
+use crate::{
+    About,
+    Claim::{Bypass, Fails, Holds},
+    Kind, Processes,
+};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "peterson-tree",
+    aliases: &[],
+    title: "a tree of Peterson locks",
+    source: "Herlihy & Shavit, Ex. 2.6",
+    kind: Kind::Mutex,
+    processes: Processes::AtLeast(2),
+    default_n: 4,
+    primitives: &["read", "write"],
+    sequential: false,
+    claims: &[
+        Holds(Exclusion),
+        Holds(DeadlockFreedom),
+        Holds(StarvationFreedom),
+        Fails(Fcfs),
+        Bypass(None),
+        Holds(BoundedExit),
+    ],
+    remark: "for two processes it is `peterson`, and as fair",
+};
+
+/// The lock; see the [module](self).
+pub struct PetersonTree<M: Memory> {
+    n: usize,
+    /// Node x is at x-1.
+    nodes: Vec<Peterson<M>>,
+}
+
+impl<M: Memory> PetersonTree<M> {
+    /// A free lock for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        PetersonTree { n, nodes: (1..n).map(|node| Peterson::one_of_many(space, node)).collect() }
+    }
+
+    /// The lock above position `x`, and which side of it `x` is.
+    fn above(&self, x: usize) -> (&Peterson<M>, Pid) {
+        (&self.nodes[x / 2 - 1], x % 2)
+    }
+}
+
+impl<M: Memory> Exclusion<M> for PetersonTree<M> {
+    type Place = ();
+
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+        let (lock, side) = self.above(self.n + p);
+        lock.doorway(m, side)
+    }
+
+    fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        m.turns(self.n + p, |m, x| {
+            let (lock, side) = self.above(x);
+            lock.wait(m, side, &())?;
+            let won = x / 2;
+            if won == 1 {
+                return Ok(Break(()));
+            }
+            let (lock, side) = self.above(won);
+            lock.doorway(m, side)?;
+            Ok(Continue(won))
+        })
+    }
+
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        let leaf = self.n + p;
+        let depth = leaf.ilog2() as usize;
+        m.fold(depth, (), |m, (), down| {
+            let (lock, side) = self.above(leaf >> (depth - 1 - down));
+            lock.exit(m, side, &())
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! Bounded timestamps, taken one after the other: the system T^n. A. Israeli and M. Li, 1993; here as in M. Herlihy, N.
+//! Shavit, V. Luchangco, M. Spear, *The Art of Multiprocessor Programming*, 2nd ed., section 2.8.
+//!
+//! A label is n-1 ternary digits. Of two labels, the first digit in which they differ says which is later: 1 is later
+//! than 0, 2 than 1, and 0 than 2. So later-than can go round in a circle, and the art is to use labels that do not.
+//!
+//! ```text
+//!  1  scan: read label[j] for each j ≠ i
+//!  2  go from the whole of T^n down, T^k being three copies of T^(k-1), to a node later than every label read:
+//!     - the copy is the latest one that has labels in it,
+//!     - or, if k-1 labels are in that copy, and so it is full, the one after it; then the first node there
+//!  3  label[i] := that node
+//! ```
+//!
+//! The text tells this in words; the lines are ours.
+//!
+//! Departures: all labels are 00…0 at first; equal ones are ordered by their processes' numbers, as Exercise 2.11
+//! allows. What to do when labels are in all three copies is not said, since it does not happen; ours takes the first
+//! one.
+//!
+//! Guarantees: as long as calls do not overlap, labels never form a cycle; a call is n-1 reads and one write. If they
+//! do overlap, see `timestamps-concurrent`.
+use alloc::{format, string::String, vec::Vec};
+use core::fmt;
+
+use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
+
+use crate::{About, Claim::Holds, Kind, Processes};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "timestamps",
+    aliases: &["israeli-li"],
+    title: "bounded timestamps",
+    source: "Herlihy & Shavit, section 2.8",
+    kind: Kind::Part,
+    processes: Processes::AtLeast(2),
+    default_n: 3,
+    primitives: &["read", "write"],
+    sequential: true,
+    claims: &[Holds(Rule), Holds(WaitFree)],
+    remark: "calls follow one another; when they overlap it is `timestamps-concurrent`",
+};
+
+/// A node of T^n: a ternary number of n-1 digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Label {
+    digits: u32,
+    number: u32,
+}
+
+impl Label {
+    /// 00…0.
+    const fn zero(digits: u32) -> Label {
+        Label { digits, number: 0 }
+    }
+
+    /// The digit at `index`, counted from the left.
+    fn digit(self, index: u32) -> u32 {
+        self.number / 3_u32.pow(self.digits - 1 - index) % 3
+    }
+
+    /// The label with one more digit at its right end.
+    fn then(self, digit: u32) -> Label {
+        Label { digits: self.digits + 1, number: 3 * self.number + digit }
+    }
+
+    fn is_later_than(self, other: Label) -> bool {
+        let differ = (0..self.digits).find(|&index| self.digit(index) != other.digit(index));
+        differ.is_some_and(|index| self.digit(index) == after(other.digit(index)))
+    }
+}
+
+impl Value for Label {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        u64::from(self.number) << 8 | u64::from(self.digits)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Label { digits: word as u32 & 0xff, number: (word >> 8) as u32 }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (0..self.digits).try_for_each(|index| write!(f, "{}", self.digit(index)))
+    }
+}
+
+/// The timestamps; see the [module](self).
+pub struct Timestamps<M: Memory> {
+    label: Vec<M::Reg<Label>>,
+}
+
+impl<M: Memory> Timestamps<M> {
+    /// Timestamps for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        Timestamps { label: space.per_process("label", n, first(n)) }
+    }
+}
+
+impl<M: Memory> Part<M> for Timestamps<M> {
+    type Outcome = Label;
+    const AGAIN: bool = true;
+
+    fn call(&self, m: &mut M, p: Pid) -> Result<Label, M::Halt> {
+        let seen = m.fold(self.label.len(), Vec::new(), |m, mut seen, j| {
+            if j != p {
+                seen.push(m.at("1").read(&self.label[j])?);
+                seen.sort_unstable(); // whose they are does not matter: two orders, one state
+            }
+            Ok(seen)
+        })?;
+        let label = latest_of_all(&seen);
+        m.at("3").write(&self.label[p], label)?;
+        Ok(label)
+    }
+
+    fn rule(&self, latest: &[Option<Label>]) -> Result<(), String> {
+        let label = |p: Pid| latest[p].unwrap_or(first(latest.len()));
+        let later = |p, q| label(p).is_later_than(label(q)) || label(p) == label(q) && p > q;
+        let n = latest.len();
+        for (p, q, r) in (0..n).flat_map(|p| (0..n).flat_map(move |q| (0..n).map(move |r| (p, q, r)))) {
+            if later(p, q) && later(q, r) && later(r, p) {
+                let [a, b, c] = [p, q, r].map(|p| Shown(label(p)));
+                return Err(format!("p{p}'s {a} is later than p{q}'s {b}, that than p{r}'s {c}, and that than p{p}'s"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where everyone starts.
+fn first(n: usize) -> Label {
+    Label::zero(n as u32 - 1)
+}
+
+fn after(digit: u32) -> u32 {
+    (digit + 1) % 3
+}
+
+/// Line 2: the node that is later than all `others`. A label has as many digits as there are others.
+fn latest_of_all(others: &[Label]) -> Label {
+    let digits = others.len() as u32;
+    let mut label = Label::zero(0);
+    let mut here: Vec<Label> = others.to_vec();
+    for index in 0..digits {
+        let inside = |copy| here.iter().filter(|other| other.digit(index) == copy).count();
+        let latest = (0..3).find(|&copy| inside(copy) > 0 && inside(after(copy)) == 0).unwrap_or(0);
+        let room = (digits - index) as usize;
+        let copy = if inside(latest) < room { latest } else { after(latest) };
+        here.retain(|other| other.digit(index) == copy);
+        label = label.then(copy);
+    }
+    label
+}
+
+/// A label as traces show it.
+struct Shown(Label);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.show(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_memory::{Memory, Solo};
+
+    use super::*;
+
+    fn label(text: &str) -> Label {
+        text.chars().fold(Label::zero(0), |label, digit| label.then(digit.to_digit(3).unwrap()))
+    }
+
+    #[test]
+    fn labels_are_taken_as_the_text_tells_it_of_three_processes() {
+        let mut solo = Solo::new();
+        let timestamps = Timestamps::new(&mut solo, 3);
+        for (reg, text) in timestamps.label.iter().zip(["12", "21", "22"]) {
+            solo.write(reg, label(text)).unwrap();
+        }
+        for (p, text) in [(1, "20"), (2, "21"), (1, "22"), (2, "20"), (0, "00"), (1, "01"), (2, "10")] {
+            assert_eq!(timestamps.call(&mut solo, p), Ok(label(text)));
+        }
+    }
+
+    #[test]
+    fn a_new_label_is_later_than_every_other_one_however_long_this_goes_on() {
+        for n in 2..=5 {
+            let mut solo = Solo::new();
+            let timestamps = Timestamps::new(&mut solo, n);
+            let mut latest: Vec<Option<Label>> = alloc::vec![None; n];
+            let mut random = 1_u64;
+            for _ in 0..20_000 {
+                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let p = (random >> 33) as usize % n;
+                let Ok(mine) = timestamps.call(&mut solo, p);
+                latest[p] = Some(mine);
+                timestamps.rule(&latest).unwrap();
+                for other in (0..n).filter(|&q| q != p) {
+                    assert!(mine.is_later_than(latest[other].unwrap_or(first(n))), "n={n} {latest:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rule_forbids_a_cycle_and_nothing_else() {
+        let timestamps = Timestamps::new(&mut Solo::new(), 3);
+        let rule = |labels: [&str; 3]| timestamps.rule(&labels.map(|text| Some(label(text))));
+        assert!(rule(["12", "21", "22"]).is_ok());
+        assert!(rule(["10", "10", "11"]).is_ok());
+        assert!(timestamps.rule(&[Some(label("10")), None, None]).is_ok());
+        assert_eq!(
+            rule(["10", "11", "12"]).unwrap_err(),
+            "p0's 10 is later than p2's 12, that than p1's 11, and that than p0's"
+        );
+    }
+
+    #[test]
+    fn labels_survive_a_register_and_are_shown_with_all_their_digits() {
+        for text in ["0", "02", "210", "000000002"] {
+            let label = label(text);
+            assert_eq!(Label::of_word(label.to_word()), label);
+            assert_eq!(format!("{}", Shown(label)), text);
+        }
+    }
+}

@@ -1,0 +1,469 @@
+//! The processes as automata, discovered while searching.
+//!
+//! A process' next step depends on its local state and on the value of the one register it accesses, and there are few of
+//! either. So each (local state, value) pair is run through the algorithm's source once and remembered; the search itself
+//! is table look-ups. Local states and register values are numbered as they are met, which also makes states compact: a
+//! state is a tuple of small numbers, one *field* for each process and each register.
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use doorway_memory::Pid;
+use rustc_hash::FxHashMap;
+
+use crate::{
+    error::{Error, Fault},
+    program::{Program, Section},
+    tickets::{self, Numbering, TicketSet},
+    view::{Access, Op, Register, View, Word},
+};
+
+/// Passages left, when there is no limit.
+pub(crate) const UNLIMITED: u32 = u32::MAX;
+
+/// A step that has not been run yet.
+const UNKNOWN: u64 = u64::MAX;
+
+pub(crate) struct Automaton {
+    pub(crate) registers: Vec<Register>,
+    processes: Vec<Process>,
+    values: Vec<Values>,
+    /// The steps of all local states: (next local state, value written), one entry for each value seen.
+    steps: Vec<u64>,
+    /// (field, id, its tickets' new numbers) -> id: what renumbering makes of a field.
+    renumbered: FxHashMap<(u32, u32, TicketSet), u32>,
+    /// The registers that have held a ticket.
+    ticketed: Vec<u32>,
+    has_tickets: bool,
+}
+
+#[derive(Default)]
+struct Process {
+    locals: Vec<Local>,
+    ids: FxHashMap<Box<[u64]>, u32>,
+    hot: Vec<Hot>,
+    tickets: Vec<TicketSet>,
+}
+
+/// A local state: where the process is and what it has seen.
+pub(crate) struct Local {
+    pub(crate) section: Section,
+    passages: u32,
+    pub(crate) history: Box<[Word]>,
+    /// The access it makes next.
+    access: Option<Access>,
+}
+
+/// What a search needs to know of a local state.
+#[derive(Clone, Copy)]
+pub(crate) struct Hot {
+    pub(crate) hash: u64,
+    row: u32,
+    len: u32,
+    pub(crate) reg: u32,
+    pub(crate) action: Action,
+    pub(crate) section: Section,
+}
+
+/// What kind of step a local state takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// None: the process is done.
+    None,
+    /// A step without an access.
+    Silent,
+    /// A write: what the register held does not matter.
+    Blind,
+    /// Any other access.
+    Seeing,
+}
+
+/// The values a register has held.
+#[derive(Default)]
+struct Values {
+    words: Vec<u64>,
+    ids: FxHashMap<u64, u32>,
+    hash: Vec<u64>,
+    tickets: Vec<TicketSet>,
+}
+
+/// A step or a renumbering the search needs and the automaton does not know yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missing {
+    Step { process: u32, local: u32, value: u32 },
+    Renumbering { field: u32, id: u32, image: TicketSet },
+}
+
+/// What running a process on one step gives.
+pub(crate) struct Ran {
+    pub(crate) section: Section,
+    pub(crate) passages: u32,
+    pub(crate) history: Vec<Word>,
+    pub(crate) access: Option<Access>,
+    pub(crate) written: u64,
+}
+
+impl Automaton {
+    pub(crate) fn new(
+        program: &dyn Program,
+        registers: Vec<Register>,
+        n: usize,
+        passages: u32,
+    ) -> Result<Automaton, Error> {
+        let mut automaton = Automaton {
+            processes: (0..n).map(|_| Process::default()).collect(),
+            values: registers.iter().map(|_| Values::default()).collect(),
+            registers,
+            steps: Vec::new(),
+            renumbered: FxHashMap::default(),
+            ticketed: Vec::new(),
+            has_tickets: false,
+        };
+        for reg in 0..automaton.registers.len() {
+            let init = automaton.registers[reg].init;
+            automaton.value_id(reg, init).map_err(|fault| broken(0, Section::Remainder, fault))?;
+        }
+        for p in 0..n {
+            automaton.local_id(program, p, Section::Remainder, passages, Vec::new())?;
+        }
+        Ok(automaton)
+    }
+
+    pub(crate) fn n(&self) -> usize {
+        self.processes.len()
+    }
+
+    /// How many fields a state has: the processes', then the registers'.
+    pub(crate) fn fields(&self) -> usize {
+        self.processes.len() + self.registers.len()
+    }
+
+    /// How many different contents a field has had so far.
+    pub(crate) fn contents(&self, field: usize) -> usize {
+        match field.checked_sub(self.n()) {
+            None => self.processes[field].locals.len(),
+            Some(reg) => self.values[reg].words.len(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn hot(&self, p: Pid, local: u32) -> &Hot {
+        &self.processes[p].hot[local as usize]
+    }
+
+    pub(crate) fn local(&self, p: Pid, local: u32) -> &Local {
+        &self.processes[p].locals[local as usize]
+    }
+
+    pub(crate) fn word(&self, reg: usize, value: u32) -> u64 {
+        self.values[reg].words[value as usize]
+    }
+
+    #[inline]
+    pub(crate) fn value_hash(&self, reg: usize, value: u32) -> u64 {
+        self.values[reg].hash[value as usize]
+    }
+
+    /// The next local state and the value written, if this step has been run before.
+    #[inline]
+    pub(crate) fn step(&self, hot: &Hot, value: u32) -> Option<(u32, u32)> {
+        let column = if hot.action == Action::Seeing { value } else { 0 };
+        if column >= hot.len {
+            return None;
+        }
+        match self.steps[(hot.row + column) as usize] {
+            UNKNOWN => None,
+            step => Some(((step >> 32) as u32, step as u32)),
+        }
+    }
+
+    pub(crate) fn has_tickets(&self) -> bool {
+        self.has_tickets
+    }
+
+    /// The registers that have held a ticket.
+    pub(crate) fn ticketed(&self) -> &[u32] {
+        &self.ticketed
+    }
+
+    #[inline]
+    pub(crate) fn tickets(&self, field: usize, id: u32) -> TicketSet {
+        match field.checked_sub(self.processes.len()) {
+            None => self.processes[field].tickets[id as usize],
+            Some(reg) => self.values[reg].tickets[id as usize],
+        }
+    }
+
+    /// What renumbering makes of a field, if it has been done before.
+    #[inline]
+    pub(crate) fn renumbered(&self, field: u32, id: u32, image: TicketSet) -> Option<u32> {
+        self.renumbered.get(&(field, id, image)).copied()
+    }
+
+    /// Runs the algorithm's source for what was missing.
+    pub(crate) fn learn(&mut self, program: &dyn Program, missing: Missing) -> Result<(), Error> {
+        match missing {
+            Missing::Step { process, local, value } => self.learn_step(program, process as usize, local, value),
+            Missing::Renumbering { field, id, image } => self.learn_renumbering(program, field, id, image),
+        }
+    }
+
+    fn learn_step(&mut self, program: &dyn Program, p: Pid, local: u32, value: u32) -> Result<(), Error> {
+        let hot = *self.hot(p, local);
+        if self.step(&hot, value).is_some() {
+            return Ok(());
+        }
+        let from = self.local(p, local);
+        let section = from.section;
+        let word = from.access.map_or(0, |access| self.word(access.reg as usize, value));
+        let ran = run(program, p, section, from.passages, from.history.to_vec(), word)?;
+        if !same(ran.access.as_ref(), from.access.as_ref()) {
+            return Err(broken(p, section, Fault::Nondeterminism));
+        }
+        self.obey_order_only(program, p, local, word, &ran)?;
+        let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
+        let written = match ran.access {
+            Some(access) => {
+                self.value_id(access.reg as usize, ran.written).map_err(|fault| broken(p, section, fault))?
+            }
+            None => 0,
+        };
+        self.store_step(p, local, value, next, written);
+        Ok(())
+    }
+
+    fn store_step(&mut self, p: Pid, local: u32, value: u32, next: u32, written: u32) {
+        let hot = &mut self.processes[p].hot[local as usize];
+        let column = if hot.action == Action::Seeing { value } else { 0 };
+        if column >= hot.len {
+            // The row moves to the end of the table, with room for more values.
+            let row = self.steps.len();
+            let len = (column + 1).next_power_of_two();
+            self.steps.extend_from_within(hot.row as usize..(hot.row + hot.len) as usize);
+            self.steps.resize(row + len as usize, UNKNOWN);
+            (hot.row, hot.len) = (u32::try_from(row).expect("fewer than 2^32 steps are ever known"), len);
+        }
+        self.steps[(hot.row + column) as usize] = u64::from(next) << 32 | u64::from(written);
+    }
+
+    fn learn_renumbering(
+        &mut self,
+        program: &dyn Program,
+        field: u32,
+        id: u32,
+        image: TicketSet,
+    ) -> Result<(), Error> {
+        if self.renumbered(field, id, image).is_some() {
+            return Ok(());
+        }
+        let numbering = Numbering::between(self.tickets(field as usize, id), image);
+        let renumbered = match (field as usize).checked_sub(self.n()) {
+            None => {
+                let p = field as usize;
+                let Local { section, passages, ref history, .. } = *self.local(p, id);
+                let history = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
+                self.local_id(program, p, section, passages, history)?
+            }
+            Some(reg) => {
+                let word = numbering.apply_to(self.registers[reg].kind, self.word(reg, id));
+                self.value_id(reg, word).map_err(|fault| broken(0, Section::Remainder, fault))?
+            }
+        };
+        self.renumbered.insert((field, id, image), renumbered);
+        Ok(())
+    }
+
+    /// The id of a local state, a new one if need be.
+    fn local_id(
+        &mut self,
+        program: &dyn Program,
+        p: Pid,
+        section: Section,
+        passages: u32,
+        history: Vec<Word>,
+    ) -> Result<u32, Error> {
+        let key: Box<[u64]> = local_key(section, passages, &history);
+        if let Some(&id) = self.processes[p].ids.get(&key) {
+            return Ok(id);
+        }
+        let tickets = history
+            .iter()
+            .try_fold(TicketSet::EMPTY, |set, word| Ok(set.union(tickets::of(word.kind, word.bits)?)))
+            .map_err(|fault| broken(p, section, fault))?;
+        self.has_tickets |= !tickets.is_empty();
+        let id = self.processes[p].locals.len() as u32;
+
+        let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
+        let access = if done { None } else { look(program, p, section, history.clone())? };
+        let action = match access {
+            _ if done => Action::None,
+            None => Action::Silent,
+            Some(Access { op: Op::Write, .. }) => Action::Blind,
+            Some(_) => Action::Seeing,
+        };
+        let hot = Hot {
+            hash: hash_of(p, id),
+            row: 0,
+            len: 0,
+            reg: access.map_or(0, |access| access.reg),
+            action,
+            section,
+        };
+        let process = &mut self.processes[p];
+        process.locals.push(Local { section, passages, history: history.into(), access });
+        process.ids.insert(key, id);
+        process.hot.push(hot);
+        process.tickets.push(tickets);
+        Ok(id)
+    }
+
+    /// The id of a register's value, a new one if need be.
+    fn value_id(&mut self, reg: usize, word: u64) -> Result<u32, Fault> {
+        let field = self.n() + reg;
+        let values = &mut self.values[reg];
+        if let Some(&id) = values.ids.get(&word) {
+            return Ok(id);
+        }
+        let tickets = tickets::of(self.registers[reg].kind, word)?;
+        let id = values.words.len() as u32;
+        values.words.push(word);
+        values.ids.insert(word, id);
+        values.hash.push(hash_of(field, id));
+        values.tickets.push(tickets);
+        if !tickets.is_empty() {
+            self.has_tickets = true;
+            if let Err(at) = self.ticketed.binary_search(&(reg as u32)) {
+                self.ticketed.insert(at, reg as u32);
+            }
+        }
+        Ok(id)
+    }
+
+    /// The id of a known local state or value, for looking states up.
+    pub(crate) fn known_local(&self, p: Pid, section: Section, passages: u32, history: &[Word]) -> Option<u32> {
+        self.processes[p].ids.get(&local_key(section, passages, history)).copied()
+    }
+
+    pub(crate) fn known_value(&self, reg: usize, word: u64) -> Option<u32> {
+        self.values[reg].ids.get(&word).copied()
+    }
+
+    /// Renumbering is right only if the process looks at nothing but the order of its tickets, and at whether one is the
+    /// next of another. Seen here on every step that is ever run: with wider gaps, it must do the same.
+    fn obey_order_only(
+        &self,
+        program: &dyn Program,
+        p: Pid,
+        local: u32,
+        word: u64,
+        ran: &Ran,
+    ) -> Result<(), Error> {
+        if !self.has_tickets {
+            return Ok(());
+        }
+        let from = self.local(p, local);
+        let seen = match from.access {
+            Some(access) => tickets::of(self.registers[access.reg as usize].kind, word)
+                .map_err(|fault| broken(p, from.section, fault))?,
+            None => TicketSet::EMPTY,
+        };
+        let widened = Numbering::widening(self.processes[p].tickets[local as usize].union(seen));
+        let word = from.access.map_or(word, |access| {
+            widened.apply_to(self.registers[access.reg as usize].kind, word)
+        });
+        let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
+        let wide = run(program, p, from.section, from.passages, history, word)?;
+
+        let same_access = match (&wide.access, &ran.access) {
+            (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
+            (wide, ran) => wide.is_none() && ran.is_none(),
+        };
+        let same_written = ran.access.is_none_or(|access| {
+            let kind = self.registers[access.reg as usize].kind;
+            widened.apply_with_next(kind, ran.written) == Some(wide.written)
+        });
+        let same_history = wide.history.len() == ran.history.len()
+            && std::iter::zip(&wide.history, &ran.history).all(|(wide, ran)| {
+                wide.what == ran.what && widened.apply_with_next(ran.kind, ran.bits) == Some(wide.bits)
+            });
+        if same_access && wide.section == ran.section && same_written && same_history {
+            Ok(())
+        } else {
+            Err(broken(p, from.section, Fault::TicketArithmetic))
+        }
+    }
+
+    /// Bytes held, near enough.
+    pub(crate) fn bytes(&self) -> usize {
+        let words: usize = self.processes.iter().map(|process| process.locals.len()).sum();
+        words * 400 + self.steps.capacity() * 8 + self.renumbered.capacity() * 48
+    }
+}
+
+/// Runs process `p` one step: from a section and history, on a register that holds `word`.
+pub(crate) fn run(
+    program: &dyn Program,
+    p: Pid,
+    section: Section,
+    passages: u32,
+    history: Vec<Word>,
+    word: u64,
+) -> Result<Ran, Error> {
+    let (next, view) = guarded(program, p, section, View::step(history, word))?;
+    let passages = if section == Section::Remainder && passages != UNLIMITED { passages - 1 } else { passages };
+    Ok(Ran { section: next, passages, history: view.history, access: view.access, written: view.written })
+}
+
+/// The access process `p` makes next.
+fn look(program: &dyn Program, p: Pid, section: Section, history: Vec<Word>) -> Result<Option<Access>, Error> {
+    let (_, view) = guarded(program, p, section, View::look(history))?;
+    Ok(view.access)
+}
+
+fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> Result<(Section, View), Error> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| program.run(&mut view, p, section)));
+    let next = outcome.map_err(|payload| {
+        let fault = match payload.downcast::<Fault>() {
+            Ok(fault) => *fault,
+            Err(payload) => Fault::Panicked(message(payload.as_ref())),
+        };
+        broken(p, section, fault)
+    })?;
+    let at_rest = matches!(next, Section::Remainder | Section::Critical);
+    if at_rest && view.halted() {
+        view.fault.get_or_insert(Fault::SwallowedHalt);
+    }
+    match view.fault.take() {
+        Some(fault) => Err(broken(p, next, fault)),
+        None => Ok((next, view)),
+    }
+}
+
+fn message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("no message").to_string()
+}
+
+fn same(a: Option<&Access>, b: Option<&Access>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.same_as(b),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
+fn broken(process: Pid, section: Section, fault: Fault) -> Error {
+    Error::Broken { process, section, fault }
+}
+
+fn local_key(section: Section, passages: u32, history: &[Word]) -> Box<[u64]> {
+    let head = u64::from(passages) << 8 | section as u64;
+    std::iter::once(head).chain(history.iter().map(|word| word.bits)).collect()
+}
+
+/// A state's hash is the exclusive or of its fields' hashes, so a step changes it in two places, and it does not depend on
+/// how states are packed.
+fn hash_of(field: usize, id: u32) -> u64 {
+    // The finaliser of splitmix64: every bit of the input reaches every bit of the output.
+    let mut z = ((field as u64) << 32 | u64::from(id)).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

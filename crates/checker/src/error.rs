@@ -1,0 +1,79 @@
+//! What can go wrong that is not a property's fault.
+use std::fmt;
+
+use doorway_memory::Pid;
+
+use crate::program::Section;
+
+/// Why an algorithm could not be checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The algorithm breaks a rule of the interface.
+    Broken {
+        /// Which process was running.
+        process: Pid,
+        /// In which part of its protocol.
+        section: Section,
+        /// Which rule.
+        fault: Fault,
+    },
+    /// The model cannot be searched as given.
+    Model(String),
+}
+
+/// How an algorithm can break the rules of [`Memory`](doorway_memory::Memory).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A replay of the same history made another access.
+    Nondeterminism,
+    /// So many accesses in one section, and no loop turn has ended.
+    EndlessAccesses(usize),
+    /// So many loop turns without an access.
+    EndlessTurns(usize),
+    /// The process went on after being halted.
+    SwallowedHalt,
+    /// What the process does depends on more than the order of its tickets.
+    TicketArithmetic,
+    /// More different tickets at once than can be told apart.
+    TooManyTickets,
+    /// The process panicked.
+    Panicked(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Broken { process, section, fault } => write!(f, "process {process} in `{section}` {fault}"),
+            Error::Model(why) => f.write_str(why),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Nondeterminism => f.write_str(
+                "made another access when it was run again with the same values; \
+                 let it depend on nothing but what its accesses return",
+            ),
+            Fault::EndlessAccesses(limit) => {
+                write!(f, "made more than {limit} accesses outside `turns`; write the loop with `turns`, `fold` or `spin`")
+            }
+            Fault::EndlessTurns(limit) => {
+                write!(f, "took {limit} turns without an access; a loop of `turns` must access the memory or end")
+            }
+            Fault::SwallowedHalt => f.write_str("went on after being halted; pass every halt on with `?`"),
+            Fault::TicketArithmetic => f.write_str(
+                "depends on more than the order of its tickets; \
+                 only compare tickets and take the `next` of one it has seen",
+            ),
+            Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart; lower -n"),
+            Fault::Panicked(message) => write!(f, "panicked: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+impl std::error::Error for Fault {}

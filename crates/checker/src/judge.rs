@@ -1,0 +1,239 @@
+//! A graph together with what the properties ask of it: sections, shortest paths, cycles.
+use std::collections::VecDeque;
+
+use doorway_memory::Pid;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    components::component_of,
+    model::Model,
+    parallel,
+    program::Section,
+    run::Path,
+    search::{Graph, Id, SHARDS},
+};
+
+pub(crate) struct Judge<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) model: &'a Model,
+    /// Every process' section in every state, three bits each.
+    sections: Vec<u32>,
+}
+
+impl<'a> Judge<'a> {
+    pub(crate) fn new(graph: &'a Graph, model: &'a Model) -> Judge<'a> {
+        let mut sections = vec![0; graph.ids()];
+        let rows = (sections.len() / SHARDS / model.threads).max(1) * SHARDS;
+        let parts = sections.chunks_mut(rows).enumerate();
+        parallel::each(model.threads, parts, |(i, part)| {
+            for (state, sections) in ((i * rows) as Id..).zip(part) {
+                if graph.exists(state) {
+                    *sections = graph.sections(state);
+                }
+            }
+        });
+        Judge { graph, model, sections }
+    }
+
+    #[inline]
+    pub(crate) fn section(&self, state: Id, p: Pid) -> Section {
+        Section::ALL[(self.sections[state as usize] >> (3 * p) & 7) as usize]
+    }
+
+    pub(crate) fn states(&self) -> impl Iterator<Item = Id> + '_ {
+        (0..self.graph.ids() as Id).filter(|&state| self.graph.exists(state))
+    }
+
+    /// The processes in a section, as bits.
+    pub(crate) fn those_in(&self, state: Id, section: Section) -> u32 {
+        self.model.processes().filter(|&p| self.section(state, p) == section).fold(0, |set, p| set | 1 << p)
+    }
+
+    /// Whether this step is process `p` getting inside.
+    #[inline]
+    pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {
+        self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
+    }
+
+    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
+    /// the path with a number below `watched`, starting from 0, and may forbid a step.
+    pub(crate) fn shortest(
+        &self,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+    ) -> Option<Path> {
+        self.shortest_within(None, watched, watch, goal)
+    }
+
+    /// As [`shortest`](Self::shortest), but only if it is shorter than `limit`.
+    pub(crate) fn shortest_within(
+        &self,
+        limit: Option<usize>,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+    ) -> Option<Path> {
+        if goal(0, self.graph.initial) {
+            return Some(Path::default());
+        }
+        let start = self.graph.initial as usize * watched;
+        // For each node: the process that got there and, one up, the node it came from; 0 for those not met yet. Pages of
+        // zeros cost nothing until they are written, and counterexamples tend to be short.
+        let mut came_from = vec![0_u64; self.graph.ids() * watched];
+        came_from[start] = 1;
+        let mut queue = VecDeque::from([start as u32]);
+        let (mut depth, mut left) = (1, 1);
+        while let Some(node) = queue.pop_front() {
+            if left == 0 {
+                (depth, left) = (depth + 1, queue.len() + 1);
+            }
+            left -= 1;
+            if limit.is_some_and(|limit| depth >= limit) {
+                return None;
+            }
+            let (state, watching) = (node / watched as u32, node as usize % watched);
+            for (p, target) in self.graph.steps(state) {
+                let Some(next) = watch(watching, state, p, target) else { continue };
+                let arrived = target as usize * watched + next;
+                if came_from[arrived] != 0 {
+                    continue;
+                }
+                came_from[arrived] = (u64::from(node) + 1) << 8 | p as u64;
+                if goal(next, target) {
+                    let mut steps = Vec::new();
+                    let mut at = arrived;
+                    while at != start {
+                        steps.push(((came_from[at] & 0xff) as Pid, (at / watched) as Id));
+                        at = (came_from[at] >> 8) as usize - 1;
+                    }
+                    steps.reverse();
+                    return Some(Path { steps, cycle_at: None });
+                }
+                queue.push_back(arrived as u32);
+            }
+        }
+        None
+    }
+
+    /// The shortest path to a state that is bad for some process, and the first process it is bad for.
+    pub(crate) fn shortest_to<'s>(&self, bad: impl Fn(Pid) -> &'s StateSet) -> Option<(Path, Pid)> {
+        if self.model.processes().all(|p| bad(p).is_empty()) {
+            return None;
+        }
+        let culprit = |state| self.model.processes().find(|&p| bad(p).contains(state));
+        let path = self.shortest(1, |_, _, _, _| Some(0), |_, state| culprit(state).is_some())?;
+        let p = culprit(self.end(&path))?;
+        Some((path, p))
+    }
+
+    /// Where a path leads.
+    pub(crate) fn end(&self, path: &Path) -> Id {
+        path.steps.last().map_or(self.graph.initial, |&(_, state)| state)
+    }
+
+    /// The path, then round a cycle of steps that `keep` keeps and that has all that is needed.
+    pub(crate) fn lasso(
+        &self,
+        mut path: Path,
+        keep: impl Fn(Id, Pid, Id) -> bool,
+        needed: impl Fn(&FxHashSet<Id>) -> Vec<Need>,
+    ) -> Option<Path> {
+        let start = self.end(&path);
+        let members: FxHashSet<Id> = component_of(self.graph, self.model, start, &keep).into_iter().collect();
+        let mut needed = needed(&members);
+        let keep = |from, p, to| members.contains(&to) && keep(from, p, to);
+        path.cycle_at = Some(path.steps.len());
+        let mut at = start;
+        while !needed.is_empty() {
+            let meets = |from, p, to| needed.iter().any(|need| need.met_by(self, from, p, to));
+            let stretch = self.walk(at, &keep, meets)?;
+            for (p, to) in stretch {
+                needed.retain(|need| !need.met_by(self, at, p, to));
+                path.steps.push((p, to));
+                at = to;
+            }
+        }
+        if at != start {
+            path.steps.extend(self.walk(at, &keep, |_, _, to| to == start)?);
+        }
+        Some(path)
+    }
+
+    /// The shortest way to a step that meets `goal`, that step included.
+    fn walk(
+        &self,
+        start: Id,
+        keep: impl Fn(Id, Pid, Id) -> bool,
+        goal: impl Fn(Id, Pid, Id) -> bool,
+    ) -> Option<Vec<(Pid, Id)>> {
+        let mut came_from: FxHashMap<Id, (Id, Pid)> = FxHashMap::default();
+        let mut queue = VecDeque::from([start]);
+        while let Some(state) = queue.pop_front() {
+            for (p, target) in self.graph.steps(state).filter(|&(p, target)| keep(state, p, target)) {
+                if goal(state, p, target) {
+                    let mut steps = vec![(p, target)];
+                    let mut at = state;
+                    while at != start {
+                        let (before, p) = came_from[&at];
+                        steps.push((p, at));
+                        at = before;
+                    }
+                    steps.reverse();
+                    return Some(steps);
+                }
+                if target != start && !came_from.contains_key(&target) {
+                    came_from.insert(target, (state, p));
+                    queue.push_back(target);
+                }
+            }
+        }
+        None
+    }
+
+    /// What makes a cycle through these states fair: a step of everyone who is not in the remainder.
+    pub(crate) fn fairness(&self, members: &FxHashSet<Id>) -> Vec<Need> {
+        let resting = members.iter().fold(0, |set, &state| set | self.those_in(state, Section::Remainder));
+        self.model.processes().filter(|p| resting >> p & 1 == 0).map(Need::Step).collect()
+    }
+}
+
+/// What a cycle must contain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Need {
+    /// A step of this process.
+    Step(Pid),
+    /// Someone else than this process getting inside.
+    EntryOfAnother(Pid),
+}
+
+impl Need {
+    fn met_by(self, judge: &Judge<'_>, from: Id, p: Pid, to: Id) -> bool {
+        match self {
+            Need::Step(q) => p == q,
+            Need::EntryOfAnother(q) => p != q && judge.enters(from, p, to),
+        }
+    }
+}
+
+/// A set of states.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StateSet(Vec<u64>);
+
+impl StateSet {
+    pub(crate) fn insert(&mut self, state: Id) {
+        let word = state as usize / 64;
+        if self.0.len() <= word {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << (state % 64);
+    }
+
+    pub(crate) fn contains(&self, state: Id) -> bool {
+        self.0.get(state as usize / 64).is_some_and(|word| word >> (state % 64) & 1 == 1)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

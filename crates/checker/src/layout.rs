@@ -1,0 +1,71 @@
+//! States packed into words, each field as wide as it has to be so far.
+use crate::automaton::Automaton;
+
+/// Where a field is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    word: u32,
+    shift: u32,
+    mask: u64,
+}
+
+impl Field {
+    #[inline]
+    pub(crate) fn get(self, state: &[u64]) -> u32 {
+        ((state[self.word as usize] >> self.shift) & self.mask) as u32
+    }
+
+    #[inline]
+    pub(crate) fn set(self, state: &mut [u64], id: u32) {
+        let word = &mut state[self.word as usize];
+        *word = *word & !(self.mask << self.shift) | u64::from(id) << self.shift;
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) words: usize,
+}
+
+impl Layout {
+    /// The narrowest layout for the contents met so far, with a little room for local states, of which most are yet to come.
+    pub(crate) fn of(automaton: &Automaton) -> Layout {
+        let widths = (0..automaton.fields()).map(|field| {
+            let contents = automaton.contents(field);
+            if field < automaton.n() { bits(contents + contents / 4) } else { bits(contents) }
+        });
+        let (mut word, mut used) = (0, 0);
+        let fields = widths
+            .map(|width| {
+                // A field does not straddle two words.
+                if used + width > u64::BITS {
+                    (word, used) = (word + 1, 0);
+                }
+                let field = Field { word, shift: used.min(u64::BITS - 1), mask: (1_u64 << width) - 1 };
+                used += width;
+                field
+            })
+            .collect();
+        Layout { fields, words: word as usize + 1 }
+    }
+
+    /// Whether everything the automaton knows fits.
+    pub(crate) fn holds(&self, automaton: &Automaton) -> bool {
+        self.fields.iter().enumerate().all(|(i, field)| automaton.contents(i) as u64 <= field.mask + 1)
+    }
+
+    /// The same state in another layout.
+    pub(crate) fn convert(&self, to: &Layout, state: &[u64], out: &mut Vec<u64>) {
+        let at = out.len();
+        out.resize(at + to.words, 0);
+        for (from, to) in std::iter::zip(&self.fields, &to.fields) {
+            to.set(&mut out[at..], from.get(state));
+        }
+    }
+}
+
+/// How many bits number so many things.
+fn bits(things: usize) -> u32 {
+    things.max(1).next_power_of_two().trailing_zeros()
+}

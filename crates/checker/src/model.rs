@@ -1,0 +1,229 @@
+//! What to check, and how far to go.
+use std::{fmt, sync::Arc, thread::available_parallelism};
+
+use doorway_memory::{Pid, Property};
+
+use crate::error::Error;
+
+/// The most processes a state can hold.
+pub const MAX_PROCESSES: usize = 10;
+
+/// What to check, and how far to go.
+///
+/// ```
+/// use doorway_checker::{Model, Property};
+/// let model = Model::new(3).threads(2).only([Property::Exclusion]);
+/// ```
+#[derive(Clone)]
+pub struct Model {
+    pub(crate) n: usize,
+    pub(crate) k: usize,
+    pub(crate) passages: Option<u32>,
+    pub(crate) ticket_cap: Option<u32>,
+    pub(crate) sequential: bool,
+    pub(crate) properties: Vec<Property>,
+    pub(crate) threads: usize,
+    pub(crate) max_states: Option<u64>,
+    pub(crate) max_memory: Option<u64>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl Model {
+    /// `n` processes, one inside at a time, every property, all cores, no limits.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2);
+    /// ```
+    #[must_use]
+    pub fn new(n: usize) -> Model {
+        Model {
+            n,
+            k: 1,
+            passages: None,
+            ticket_cap: None,
+            sequential: false,
+            properties: Vec::new(),
+            threads: available_parallelism().map_or(1, usize::from),
+            max_states: None,
+            max_memory: None,
+            observer: None,
+        }
+    }
+
+    /// At most `k` inside at a time.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(4).k(2);
+    /// ```
+    #[must_use]
+    pub fn k(mut self, k: usize) -> Model {
+        self.k = k;
+        self
+    }
+
+    /// Each process makes at most this many passages. The answer is then about such runs only.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(4).passages(1);
+    /// ```
+    #[must_use]
+    pub fn passages(mut self, passages: u32) -> Model {
+        self.passages = Some(passages);
+        self
+    }
+
+    /// Tickets are plain numbers up to `cap`; runs that go beyond are cut. The answer is then about the others only. For
+    /// comparison: without a cap the search is complete.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).ticket_cap(8);
+    /// ```
+    #[must_use]
+    pub fn ticket_cap(mut self, cap: u32) -> Model {
+        self.ticket_cap = Some(cap);
+        self
+    }
+
+    /// The calls of a part do not overlap.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(3).sequential();
+    /// ```
+    #[must_use]
+    pub fn sequential(mut self) -> Model {
+        self.sequential = true;
+        self
+    }
+
+    /// Only these properties.
+    ///
+    /// ```
+    /// use doorway_checker::{Model, Property};
+    /// let model = Model::new(2).only([Property::Exclusion, Property::Fcfs]);
+    /// ```
+    #[must_use]
+    pub fn only(mut self, properties: impl IntoIterator<Item = Property>) -> Model {
+        self.properties = properties.into_iter().collect();
+        self
+    }
+
+    /// On so many threads.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).threads(1);
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Model {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Stops when so many states have been found, with what is known then.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).max_states(1_000_000);
+    /// ```
+    #[must_use]
+    pub fn max_states(mut self, states: u64) -> Model {
+        self.max_states = Some(states);
+        self
+    }
+
+    /// Stops before using more than so many bytes, with what is known then.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).max_memory(1 << 30);
+    /// ```
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Model {
+        self.max_memory = Some(bytes);
+        self
+    }
+
+    /// Reports progress to `observer`, and asks it whether to go on.
+    ///
+    /// ```
+    /// struct Quiet;
+    /// impl doorway_checker::Observer for Quiet {}
+    /// let model = doorway_checker::Model::new(2).observer(std::sync::Arc::new(Quiet));
+    /// ```
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Model {
+        self.observer = Some(observer);
+        self
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        if self.n == 0 || self.n > MAX_PROCESSES {
+            let n = self.n;
+            return Err(Error::Model(format!("from 1 to {MAX_PROCESSES} processes can be checked, not {n}")));
+        }
+        if self.k == 0 {
+            return Err(Error::Model("k is at least 1, not 0".to_string()));
+        }
+        if self.ticket_cap.is_some_and(|cap| cap > 100) {
+            return Err(Error::Model("the ticket cap is at most 100; leave it out for a complete search".to_string()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn wants(&self, property: Property) -> bool {
+        self.properties.is_empty() || self.properties.contains(&property)
+    }
+
+    pub(crate) fn processes(&self) -> std::ops::Range<Pid> {
+        0..self.n
+    }
+
+    pub(crate) fn cancelled(&self) -> bool {
+        self.observer.as_ref().is_some_and(|observer| observer.cancelled())
+    }
+}
+
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Model {{ n: {}, k: {}, .. }}", self.n, self.k)
+    }
+}
+
+/// Watches a search, and can end it.
+///
+/// ```
+/// use doorway_checker::{Observer, Progress};
+/// struct Counter;
+/// impl Observer for Counter {
+///     fn progress(&self, progress: &Progress) { eprintln!("{} states", progress.states); }
+/// }
+/// ```
+pub trait Observer: Send + Sync {
+    /// Called now and then.
+    fn progress(&self, _: &Progress) {}
+
+    /// Whether to stop; asked now and then, from any thread.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// What is being done.
+    pub phase: Phase,
+    /// States found so far.
+    pub states: u64,
+    /// The length of the runs being extended.
+    pub depth: u32,
+    /// Bytes in use.
+    pub bytes: u64,
+}
+
+/// What a check is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Finding states.
+    Searching,
+    /// Reading the properties off the graph.
+    Judging,
+}

@@ -1,0 +1,153 @@
+//! What a process does, section by section, whatever the algorithm's types are.
+use std::fmt;
+
+use doorway_memory::{Exclusion, Local, Part, Pid, Sink, Source};
+
+use crate::view::{View, Word};
+
+/// Where a process is in its protocol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Section {
+    /// Not interested.
+    Remainder,
+    /// Taking a place in line.
+    Doorway,
+    /// In line. For a part: in a call.
+    Wait,
+    /// Inside. For a part: the call has returned.
+    Critical,
+    /// On the way out.
+    Exit,
+}
+
+impl Section {
+    pub(crate) const ALL: [Section; 5] =
+        [Section::Remainder, Section::Doorway, Section::Wait, Section::Critical, Section::Exit];
+}
+
+impl fmt::Display for Section {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Section::Remainder => "remainder",
+            Section::Doorway => "doorway",
+            Section::Wait => "wait",
+            Section::Critical => "critical section",
+            Section::Exit => "exit",
+        })
+    }
+}
+
+/// A process' program with the types erased: everything behind this line is compiled once, not once for each algorithm.
+pub(crate) trait Program {
+    /// Runs process `p` on from `section` until the view halts it or it comes to rest, inside or in the remainder. The
+    /// view's history is that of the section returned.
+    fn run(&self, view: &mut View, p: Pid, section: Section) -> Section;
+
+    /// Whether a process may leave this section.
+    fn goes_on(&self, section: Section) -> bool;
+
+    /// Whether this is a part; then Rule and WaitFree are the properties, else those of locks.
+    fn is_part(&self) -> bool;
+
+    /// The part's rule, given every process' section and history.
+    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String>;
+}
+
+pub(crate) struct Lock<A>(pub(crate) A);
+
+impl<A: Exclusion<View>> Program for Lock<A> {
+    fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        let mut section = match section {
+            Section::Remainder => Section::Doorway,
+            Section::Critical => Section::Exit,
+            inside => inside,
+        };
+        let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
+        let mut carried = view.at;
+        loop {
+            match (section, &place) {
+                (Section::Wait, Some(place)) => {
+                    if self.0.wait(view, p, place).is_err() {
+                        return Section::Wait;
+                    }
+                    view.forget_after(carried);
+                    return Section::Critical;
+                }
+                (Section::Exit, Some(place)) => {
+                    if self.0.exit(view, p, place).is_err() {
+                        return Section::Exit;
+                    }
+                    view.forget_after(0);
+                    return Section::Remainder;
+                }
+                _ => {
+                    let Ok(taken) = self.0.doorway(view, p) else { return Section::Doorway };
+                    view.forget_after(0);
+                    taken.save(view);
+                    carried = view.at;
+                    place = Some(taken);
+                    section = Section::Wait;
+                }
+            }
+        }
+    }
+
+    fn goes_on(&self, _: Section) -> bool {
+        true
+    }
+
+    fn is_part(&self) -> bool {
+        false
+    }
+
+    fn rule(&self, _: &[(Section, &[Word])]) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A part's history begins with what the latest call returned, if there was one.
+pub(crate) struct Piece<A>(pub(crate) A);
+
+impl<A: Part<View>> Program for Piece<A> {
+    fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        if section == Section::Remainder {
+            view.put(false);
+        } else {
+            latest::<A>(view);
+        }
+        match self.0.call(view, p) {
+            Err(_) => Section::Wait,
+            Ok(outcome) => {
+                view.forget_after(0);
+                view.put(true);
+                outcome.save(view);
+                Section::Critical
+            }
+        }
+    }
+
+    fn goes_on(&self, section: Section) -> bool {
+        A::AGAIN || section != Section::Critical
+    }
+
+    fn is_part(&self) -> bool {
+        true
+    }
+
+    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String> {
+        let latest: Vec<Option<A::Outcome>> = processes
+            .iter()
+            .map(|&(section, history)| match section {
+                Section::Remainder => None,
+                _ => latest::<A>(&mut View::look(history.to_vec())),
+            })
+            .collect();
+        self.0.rule(&latest)
+    }
+}
+
+fn latest<A: Part<View>>(view: &mut View) -> Option<A::Outcome> {
+    let called: bool = view.take();
+    called.then(|| A::Outcome::load(view))
+}

@@ -1,0 +1,37 @@
+//! If someone is trying to enter or to leave, then eventually someone enters or has left.
+use super::{Evidence, Violation};
+use crate::{
+    components::components,
+    judge::StateSet,
+    program::Section,
+    search::Id,
+};
+
+impl Evidence<'_> {
+    pub(super) fn deadlock(&self) -> Option<Violation> {
+        let judge = &self.judge;
+        if self.waits.iter().all(|waits| waits.starving.is_empty()) {
+            return None; // Who cannot starve cannot be part of a deadlock.
+        }
+        let starving = |state| self.waits.iter().any(|waits| waits.starving.contains(state));
+        let no_progress = |from: Id, p, to: Id| {
+            let left = judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
+            !judge.enters(from, p, to) && !left && starving(to)
+        };
+        let everyone = (1_u32 << judge.model.n) - 1;
+        let mut stuck = StateSet::default();
+        let roots = judge.states().filter(|&state| starving(state));
+        components(judge.graph, judge.model, roots, no_progress, |_, p, _| 1 << p, |members, stepping, _| {
+            // Nobody changes section on such a cycle, so one state speaks for all.
+            let resting = judge.those_in(members[0], Section::Remainder);
+            if resting != everyone && stepping | resting == everyone {
+                members.iter().for_each(|&state| stuck.insert(state));
+            }
+        });
+        let (path, _) = judge.shortest_to(|_| &stuck)?;
+        let path = judge.lasso(path, no_progress, |members| judge.fairness(members))?;
+        let at = judge.end(&path);
+        let processes = judge.model.processes().filter(|&p| judge.section(at, p) != Section::Remainder).collect();
+        Some(Violation { path, processes, note: String::new() })
+    }
+}

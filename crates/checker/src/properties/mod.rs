@@ -1,0 +1,113 @@
+//! The properties, each read off the graph.
+mod bounded;
+mod bypass;
+mod deadlock_freedom;
+mod exclusion;
+mod fcfs;
+mod rule;
+mod starvation_freedom;
+mod waits;
+
+use doorway_memory::{Pid, Property};
+
+use crate::{
+    Model,
+    error::Error,
+    judge::Judge,
+    parallel,
+    program::{Program, Section},
+    report::{Finding, Verdict},
+    run::{Path, realise},
+};
+use waits::{Entries, Waits};
+
+/// What a property finds in a graph that shows it does not hold.
+pub(crate) struct Violation {
+    path: Path,
+    processes: Vec<Pid>,
+    note: String,
+}
+
+/// A graph, and everything about waiting that several properties ask of it.
+pub(crate) struct Evidence<'a> {
+    judge: Judge<'a>,
+    /// For each process; empty if no wanted property needs it.
+    waits: Vec<Waits>,
+    /// For each process; none if it is without bound for some, or if no wanted property needs it.
+    entries: Option<Vec<Entries>>,
+}
+
+/// The properties of the kind of algorithm checked, as far as they are wanted.
+pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
+    let all: &[Property] = if program.is_part() { &Property::OF_PARTS } else { &Property::OF_LOCKS };
+    all.iter().copied().filter(|&property| model.wants(property)).collect()
+}
+
+/// Whether a property needs no more than the states.
+pub(crate) fn is_about_states(property: Property) -> bool {
+    property == Property::Exclusion
+}
+
+pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Finding>, Error> {
+    let (graph, model) = (judge.graph, judge.model);
+    let wanted = wanted(program, model);
+    let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Rule);
+    let waits = if wanted.iter().copied().any(about_waiting) {
+        parallel::map(model.threads, model.processes(), |p| Waits::of(&judge, p))
+    } else {
+        Vec::new()
+    };
+    let bounded = waits.iter().all(|waits| waits.overtaken.is_empty());
+    let about_order = |property: &Property| matches!(property, Property::Fcfs | Property::Bypass);
+    let entries = (bounded && wanted.iter().any(about_order))
+        .then(|| parallel::map(model.threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
+    let evidence = Evidence { judge, waits, entries };
+    let violations = parallel::map(model.threads, 0..wanted.len(), |i| evidence.violation(wanted[i]));
+    let everything_seen = graph.stop.is_none()
+        && evidence.waits.iter().all(|waits| waits.complete)
+        && evidence.entries.iter().flatten().all(|entries| entries.complete);
+    let findings = std::iter::zip(wanted, violations).map(|(property, violation)| {
+        let mut finding = Finding::new(property);
+        if property == Property::Bypass {
+            finding.bypass = Some(evidence.bypass()).filter(|bypass| everything_seen || bypass.is_unbounded());
+        }
+        let violation = if property == Property::Rule { evidence.breach(program) } else { violation };
+        match violation {
+            None if everything_seen => finding.verdict = Verdict::Holds,
+            None => {}
+            Some(Violation { path, processes, note }) => {
+                finding.processes = processes;
+                finding.note = note;
+                finding.run = realise(program, graph, model, &path)?;
+                if finding.run.is_some() {
+                    finding.verdict = Verdict::Fails;
+                } else {
+                    finding.note = "fails only in runs whose tickets may not occur".to_string();
+                }
+            }
+        }
+        Ok(finding)
+    });
+    findings.collect()
+}
+
+impl Evidence<'_> {
+    fn violation(&self, property: Property) -> Option<Violation> {
+        match property {
+            Property::Exclusion => self.crowding(),
+            Property::DeadlockFreedom => self.deadlock(),
+            Property::StarvationFreedom => self.starvation(),
+            Property::Fcfs => self.overtaking(),
+            Property::Bypass => self.endless_overtaking(),
+            Property::BoundedExit => self.endless(Section::Exit),
+            Property::WaitFreeDoorway => self.endless(Section::Doorway),
+            Property::WaitFree => self.endless(Section::Wait),
+            _ => None,
+        }
+    }
+
+    /// The processes with something to complain of.
+    fn processes(&self, bad: impl Fn(&Waits) -> bool) -> Vec<Pid> {
+        self.waits.iter().enumerate().filter(|(_, waits)| bad(waits)).map(|(p, _)| p).collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! One pass for each process over the states in which it is on its way in or out.
+use doorway_memory::Pid;
+
+use crate::{
+    components::{Marks, components},
+    judge::{Judge, StateSet},
+    model::MAX_PROCESSES,
+    program::Section,
+    search::Id,
+};
+
+/// What can happen for ever while one process stays in one section.
+#[derive(Default)]
+pub(crate) struct Waits {
+    /// States on a fair cycle: the process can be kept there for ever though everyone goes on.
+    pub(crate) starving: StateSet,
+    /// States on a cycle with a step of the process, for each section: the section takes unboundedly many steps.
+    pub(crate) endless: [StateSet; Section::ALL.len()],
+    /// States on a cycle in which another gets inside again and again…
+    pub(crate) overtaken: StateSet,
+    /// …and who that can be, as bits.
+    pub(crate) overtakers: u32,
+    /// Whether the pass was not cancelled.
+    pub(crate) complete: bool,
+}
+
+impl Waits {
+    pub(crate) fn of(judge: &Judge<'_>, p: Pid) -> Waits {
+        /// Bits from here on say who gets inside; the lower ones, who steps.
+        const ENTRIES: usize = 16;
+        let everyone = (1_u32 << judge.model.n) - 1;
+        let mut waits = Waits::default();
+        let label = |from, q: Pid, to| {
+            let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, q, to);
+            1 << q | u32::from(overtakes) << (ENTRIES + q)
+        };
+        let roots = judge.states().filter(|&state| is_busy(judge.section(state, p)));
+        waits.complete = components(judge.graph, judge.model, roots, stays(judge, p), label, |members, labels, _| {
+            if labels == 0 {
+                return;
+            }
+            let stepping = labels & everyone;
+            let overtakers = labels >> ENTRIES;
+            let section = judge.section(members[0], p);
+            // Who does not step is in the same section in all of these states.
+            let resting = judge.those_in(members[0], Section::Remainder);
+            waits.overtakers |= overtakers;
+            let bad = [
+                (stepping | resting == everyone, &mut waits.starving),
+                (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
+                (overtakers != 0, &mut waits.overtaken),
+            ];
+            for (is_bad, set) in bad {
+                if is_bad {
+                    members.iter().for_each(|&state| set.insert(state));
+                }
+            }
+        });
+        waits
+    }
+}
+
+/// How often each other process can get inside while one waits, when it is not unboundedly often.
+pub(crate) struct Entries {
+    /// In any passage…
+    pub(crate) in_all: Vec<u8>,
+    /// …and in those it started only after this one was through the doorway.
+    pub(crate) late: Vec<u8>,
+    pub(crate) complete: bool,
+}
+
+impl Entries {
+    pub(crate) fn during_waits_of(judge: &Judge<'_>, p: Pid) -> Entries {
+        let n = judge.model.n;
+        let mut entries = Entries { in_all: vec![0; n], late: vec![0; n], complete: false };
+        // How often each other can get inside, from each state on.
+        let mut ahead = vec![0_u8; judge.graph.ids() * n];
+        let waiting = |state| judge.section(state, p) == Section::Wait;
+        let roots = judge.states().filter(|&state| waiting(state));
+        let keep = |_, _, to| waiting(to);
+        entries.complete = components(judge.graph, judge.model, roots, keep, |_, _, _| 0, |members, _, marks| {
+            let most = most_from(judge, p, members, marks, &ahead);
+            for &state in members {
+                ahead[state as usize * n..][..n].copy_from_slice(&most[..n]);
+                for q in judge.model.processes() {
+                    entries.in_all[q] = entries.in_all[q].max(most[q]);
+                    // If q is on its way in now, it may have started before p was through the doorway.
+                    if !matches!(judge.section(state, q), Section::Doorway | Section::Wait) {
+                        entries.late[q] = entries.late[q].max(most[q]);
+                    }
+                }
+            }
+        });
+        entries
+    }
+}
+
+/// How often each other can get inside from a component on, given that for the states it leads to.
+fn most_from(judge: &Judge<'_>, p: Pid, members: &[Id], marks: &Marks, ahead: &[u8]) -> [u8; MAX_PROCESSES] {
+    let n = judge.model.n;
+    let mut most = [0; MAX_PROCESSES];
+    for &state in members {
+        for (q, target) in judge.graph.steps(state) {
+            if judge.section(target, p) != Section::Wait || marks.same(state, target) {
+                continue;
+            }
+            let enters = judge.enters(state, q, target);
+            for (r, (most, &later)) in std::iter::zip(&mut most, &ahead[target as usize * n..][..n]).enumerate() {
+                *most = (*most).max(later.saturating_add(u8::from(enters && r == q)));
+            }
+        }
+    }
+    most
+}
+
+/// Whether a process is on its way in or out.
+fn is_busy(section: Section) -> bool {
+    matches!(section, Section::Doorway | Section::Wait | Section::Exit)
+}
+
+/// The steps during which process `p` stays in the section it is in.
+pub(crate) fn stays<'a>(judge: &'a Judge<'_>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + 'a {
+    move |from, _, to| judge.section(from, p) == judge.section(to, p)
+}

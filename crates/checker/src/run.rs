@@ -1,0 +1,161 @@
+//! Runs of the algorithm, as people read them.
+use std::fmt;
+
+use doorway_memory::Pid;
+
+use crate::{
+    automaton::{self, UNLIMITED},
+    error::Error,
+    model::Model,
+    program::{Program, Section},
+    search::{Graph, Id},
+    tickets::{self, Numbering},
+    view::{Register, View, Word},
+};
+
+/// A run that shows something: a sequence of steps and, if it shows that something never happens, a cycle at its end that
+/// is fair and can be repeated for ever.
+///
+/// Its `Display` is one line for each step: number, process, the paper's line, the access.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Run {
+    /// The steps, from the initial state.
+    pub steps: Vec<Step>,
+    /// Where the cycle starts, if there is one: it goes from here to the end, and round again.
+    pub cycle_at: Option<usize>,
+}
+
+/// One step of a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Step {
+    /// Who takes it.
+    pub process: Pid,
+    /// The paper's line, or that of the source.
+    pub line: String,
+    /// What is accessed: `flag[0] := true` writes, `flag[1] = true` reads.
+    pub access: String,
+    /// Where the process is afterwards, if it got from one section to another.
+    pub enters: Option<Section>,
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = self.steps.iter().map(|step| step.line.chars().count()).max().unwrap_or(0);
+        let widest = self.steps.iter().map(|step| step.access.chars().count()).max().unwrap_or(0);
+        for (i, Step { process, line, access, enters }) in self.steps.iter().enumerate() {
+            if self.cycle_at == Some(i) {
+                writeln!(f, "  then for ever")?;
+            }
+            write!(f, "{:>4}  p{process}  {line:<width$}  ", i + 1)?;
+            match enters {
+                Some(Section::Critical) => writeln!(f, "{access:<widest$}  -> inside")?,
+                Some(Section::Remainder) => writeln!(f, "{access:<widest$}  -> out")?,
+                _ => writeln!(f, "{access}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A way through the graph: who steps, and where to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Path {
+    pub(crate) steps: Vec<(Pid, Id)>,
+    pub(crate) cycle_at: Option<usize>,
+}
+
+/// The algorithm itself, run step by step with real numbers.
+pub(crate) struct Machine<'a> {
+    program: &'a dyn Program,
+    registers: &'a [Register],
+    words: Vec<u64>,
+    processes: Vec<(Section, u32, Vec<Word>)>,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(program: &'a dyn Program, registers: &'a [Register], model: &Model) -> Machine<'a> {
+        let start = (Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new());
+        Machine {
+            program,
+            registers,
+            words: registers.iter().map(|register| register.init).collect(),
+            processes: vec![start; model.n],
+        }
+    }
+
+    pub(crate) fn step(&mut self, p: Pid) -> Result<Step, Error> {
+        let (section, passages, history) = self.processes[p].clone();
+        // Looking first tells which register the step is about.
+        let mut looking = View::look(history.clone());
+        self.program.run(&mut looking, p, section);
+        let word = looking.access.map_or(0, |access| self.words[access.reg as usize]);
+        let ran = automaton::run(self.program, p, section, passages, history, word)?;
+        if let Some(access) = ran.access {
+            self.words[access.reg as usize] = ran.written;
+        }
+        let step = Step {
+            process: p,
+            line: looking.access.map_or(String::new(), |access| access.line()),
+            access: ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers)),
+            enters: (ran.section != section).then_some(ran.section),
+        };
+        self.processes[p] = (ran.section, ran.passages, ran.history);
+        Ok(step)
+    }
+
+    /// The state, field by field, that this one is counted as; none if some of it never occurs in the graph.
+    pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
+        let mut real = Vec::new();
+        let histories = self.processes.iter().flat_map(|(_, _, history)| history);
+        histories.for_each(|word| tickets::collect(word.kind, word.bits, &mut real));
+        std::iter::zip(self.registers, &self.words).for_each(|(register, &word)| {
+            tickets::collect(register.kind, word, &mut real);
+        });
+        let numbering = if model.ticket_cap.is_some() {
+            Numbering::between(Default::default(), Default::default())
+        } else {
+            Numbering::closing_real(&real)
+        };
+        let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
+            let history: Vec<Word> =
+                history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
+            graph.automaton.known_local(p, *section, *passages, &history)
+        });
+        let values = std::iter::zip(self.registers, &self.words).enumerate().map(|(reg, (register, &word))| {
+            graph.automaton.known_value(reg, numbering.apply_to(register.kind, word))
+        });
+        locals.chain(values).collect()
+    }
+}
+
+/// Runs a path of the graph with real numbers. `None` if no real run goes that way: the graph stands for a few runs too many
+/// when tickets are renumbered.
+pub(crate) fn realise(
+    program: &dyn Program,
+    graph: &Graph,
+    model: &Model,
+    path: &Path,
+) -> Result<Option<Run>, Error> {
+    let mut machine = Machine::new(program, &graph.automaton.registers, model);
+    let mut steps = Vec::with_capacity(path.steps.len());
+    for &(process, target) in &path.steps {
+        steps.push(machine.step(process)?);
+        if machine.counted_as(graph, model) != Some(graph.contents(target)) {
+            return Ok(None);
+        }
+    }
+    if let Some(at) = path.cycle_at
+        && graph.automaton.has_tickets()
+    {
+        const MORE_ROUNDS: usize = 3;
+        for &(process, target) in path.steps[at..].iter().cycle().take(MORE_ROUNDS * (path.steps.len() - at)) {
+            machine.step(process)?;
+            if machine.counted_as(graph, model) != Some(graph.contents(target)) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(Run { steps, cycle_at: path.cycle_at }))
+}

@@ -1,0 +1,230 @@
+//! Tickets without a cap.
+//!
+//! Tickets grow for ever, but an algorithm can only compare them and take the next of one. So a state may keep their order
+//! and the *gaps* between neighbours in that order: 0, 1, or "2 or more". Zero stays zero. This leaves finitely many states.
+//!
+//! A gap of "2 or more" stands for every real one. When a process takes the `next` of the lower neighbour, the new ticket
+//! lies inside, and what is left above it is 1 or again "2 or more", depending on numbers the state no longer knows: the
+//! search follows both. (Closing gaps without that is wrong: real gaps of 3 would be treated as 2 and two `next`s in a row
+//! would meet a ticket they should stay below. `bakery` does this with three processes.) So every real run is among those
+//! searched: what holds there holds. A counterexample is run again with real numbers before it is believed.
+use doorway_memory::{Ticket, Value};
+
+use crate::{
+    error::Fault,
+    view::{Kind, Word},
+};
+
+/// Gaps from here on look alike.
+const WIDE: u32 = 2;
+
+/// A set of ticket numbers below 128.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct TicketSet(u128);
+
+impl TicketSet {
+    pub(crate) const EMPTY: TicketSet = TicketSet(0);
+    const ZERO: TicketSet = TicketSet(1);
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub(crate) fn union(self, other: TicketSet) -> TicketSet {
+        TicketSet(self.0 | other.0)
+    }
+
+    #[inline]
+    fn contains(self, number: u32) -> bool {
+        number < 128 && self.0 >> number & 1 == 1
+    }
+
+    pub(crate) fn largest(self) -> u32 {
+        127_u32.saturating_sub(self.0.leading_zeros())
+    }
+
+    fn numbers(self) -> impl Iterator<Item = u32> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let number = left.trailing_zeros();
+            (left != 0).then(|| {
+                left &= left - 1;
+                number
+            })
+        })
+    }
+
+    /// The sets of tickets this one may have to be renumbered around: `before` is the tickets of the state before the step,
+    /// `self` those after it. A ticket that is new in a wide gap can have room above it, or not.
+    pub(crate) fn splits(self, before: TicketSet) -> TicketSet {
+        let fresh = self.0 & !(before.0 | 1);
+        // The upper end of the gap, in the numbering of the state before, is just above the new ticket.
+        TicketSet(fresh << 1 & before.0 & self.0)
+    }
+
+    /// Every subset, the empty one first.
+    pub(crate) fn subsets(self) -> impl Iterator<Item = TicketSet> {
+        let all = self.0;
+        let mut next = Some(0_u128);
+        std::iter::from_fn(move || {
+            let subset = next?;
+            next = (subset != all).then(|| (subset | !all).wrapping_add(1) & all);
+            Some(TicketSet(subset))
+        })
+    }
+
+    /// Whether every gap is normal already.
+    #[inline]
+    pub(crate) fn is_normal(self) -> bool {
+        let set = self.0 | 1;
+        // Every ticket but zero has another one or two below it.
+        set & !(set << 1 | set << 2) & !1 == 0
+    }
+}
+
+/// The tickets in a word.
+pub(crate) fn of(kind: Kind, word: u64) -> Result<TicketSet, Fault> {
+    let mut set = TicketSet::EMPTY;
+    let mut fits = true;
+    (kind.renumber)(word, &mut |ticket| {
+        match ticket.to_word() {
+            number @ 0..128 => set.0 |= 1 << number,
+            _ => fits = false,
+        }
+        ticket
+    });
+    if fits { Ok(set) } else { Err(Fault::TooManyTickets) }
+}
+
+/// New numbers for some tickets, in the same order.
+#[derive(Debug)]
+pub(crate) struct Numbering(Vec<(u64, u64)>);
+
+impl Numbering {
+    /// Closes the gaps of a state's tickets, except that there is room below those in `roomy`.
+    pub(crate) fn closing(tickets: TicketSet, roomy: TicketSet) -> Numbering {
+        let mut pairs = vec![(0, 0)];
+        let (mut last, mut number) = (0, 0);
+        for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
+            number += if roomy.contains(ticket) { WIDE } else { (ticket - last).min(WIDE) };
+            last = ticket;
+            pairs.push((u64::from(ticket), u64::from(number)));
+        }
+        Numbering(pairs)
+    }
+
+    /// Opens every wide gap further.
+    pub(crate) fn widening(tickets: TicketSet) -> Numbering {
+        let mut pairs = vec![(0, 0)];
+        let (mut last, mut number) = (0, 0);
+        for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
+            let gap = ticket - last;
+            number += if gap < WIDE { gap } else { gap + 3 };
+            last = ticket;
+            pairs.push((u64::from(ticket), u64::from(number)));
+        }
+        Numbering(pairs)
+    }
+
+    /// The one that takes a set to another of the same size.
+    pub(crate) fn between(from: TicketSet, to: TicketSet) -> Numbering {
+        Numbering(std::iter::zip(from.numbers(), to.numbers()).map(|(a, b)| (u64::from(a), u64::from(b))).collect())
+    }
+
+    /// Closes the gaps of real, unlimited tickets.
+    pub(crate) fn closing_real(tickets: &[u64]) -> Numbering {
+        let mut sorted: Vec<u64> = tickets.iter().copied().chain([0]).collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let (mut last, mut number) = (0, 0);
+        Numbering(
+            sorted
+                .into_iter()
+                .map(|ticket| {
+                    number += (ticket - last).min(u64::from(WIDE));
+                    last = ticket;
+                    (ticket, number)
+                })
+                .collect(),
+        )
+    }
+
+    /// What it makes of a set it covers.
+    pub(crate) fn image(&self, tickets: TicketSet) -> TicketSet {
+        TicketSet(tickets.numbers().fold(0, |set, ticket| set | 1 << self.number(u64::from(ticket)).unwrap_or(0)))
+    }
+
+    fn number(&self, ticket: u64) -> Option<u64> {
+        self.0.binary_search_by_key(&ticket, |&(old, _)| old).ok().map(|at| self.0[at].1)
+    }
+
+    pub(crate) fn apply(&self, word: &Word) -> u64 {
+        self.apply_to(word.kind, word.bits)
+    }
+
+    pub(crate) fn apply_to(&self, kind: Kind, word: u64) -> u64 {
+        (kind.renumber)(word, &mut |ticket| self.number(ticket.to_word()).map_or(ticket, Ticket::of_word))
+    }
+
+    /// As [`apply_to`](Self::apply_to), where a ticket not covered must be the next of one that is.
+    pub(crate) fn apply_with_next(&self, kind: Kind, word: u64) -> Option<u64> {
+        let mut covered = true;
+        let renumbered = (kind.renumber)(word, &mut |ticket| {
+            let old = ticket.to_word();
+            let new = self.number(old).or_else(|| Some(self.number(old.checked_sub(1)?)? + 1));
+            covered &= new.is_some();
+            new.map_or(ticket, Ticket::of_word)
+        });
+        covered.then_some(renumbered)
+    }
+}
+
+/// Adds the real tickets of a word to a list.
+pub(crate) fn collect(kind: Kind, word: u64, into: &mut Vec<u64>) {
+    (kind.renumber)(word, &mut |ticket| {
+        into.push(ticket.to_word());
+        ticket
+    });
+}
+
+impl TicketSet {
+    /// With zero, which every state has.
+    pub(crate) fn with_zero(self) -> TicketSet {
+        self.union(TicketSet::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(numbers: &[u32]) -> TicketSet {
+        TicketSet(numbers.iter().fold(0, |set, number| set | 1 << number))
+    }
+
+    #[test]
+    fn gaps_close_to_two_and_zero_stays() {
+        let numbering = Numbering::closing(set(&[3, 4, 9]), TicketSet::EMPTY);
+        assert_eq!(numbering.image(set(&[3, 4, 9])), set(&[2, 3, 5]));
+        assert!(set(&[2, 3, 5]).is_normal());
+        assert!(!set(&[3, 4]).is_normal());
+    }
+
+    #[test]
+    fn a_new_ticket_in_a_wide_gap_splits_the_search() {
+        let (before, after) = (set(&[0, 1, 3]), set(&[0, 1, 2, 3]));
+        let splits = after.splits(before);
+        assert_eq!(splits, set(&[3]));
+        let images: Vec<TicketSet> =
+            splits.subsets().map(|roomy| Numbering::closing(after, roomy).image(after)).collect();
+        assert_eq!(images, [set(&[0, 1, 2, 3]), set(&[0, 1, 2, 4])]);
+        assert_eq!(set(&[0, 1, 3, 4]).splits(before), TicketSet::EMPTY, "a new largest ticket has nothing above it");
+    }
+
+    #[test]
+    fn subsets_are_all_of_them() {
+        assert_eq!(set(&[2, 5]).subsets().collect::<Vec<_>>(), [set(&[]), set(&[2]), set(&[5]), set(&[2, 5])]);
+    }
+}

@@ -1,0 +1,401 @@
+//! A memory that re-runs a process from what it has seen.
+//!
+//! A stack frame can be neither copied nor hashed, but a process is deterministic: its local state is a function of what its
+//! accesses returned. So the checker keeps that list, the *history*. To take a step it runs the section from its start,
+//! answers the recorded accesses from the history, performs one new access, and stops the process at the next.
+//!
+//! A finished loop turn is replaced in the history by the loop's state, a finished loop by its result: a busy-wait comes
+//! back to the very same history.
+use std::{
+    fmt,
+    marker::PhantomData,
+    ops::ControlFlow::{self, Break, Continue},
+    panic::Location,
+};
+
+use doorway_memory::{Home, Local, Memory, Name, Number, Sink, Source, Space, Ticket, Value};
+
+use crate::error::Fault;
+
+/// More accesses than this in one section without a `turns` means the loop is not a `turns`.
+const ACCESS_LIMIT: usize = 300;
+/// More turns than this without an access means they never end.
+const IDLE_LIMIT: usize = 1_000_000;
+/// A process that goes on this often after being told to stop will never stop.
+const DEAF_LIMIT: usize = 10_000;
+
+/// The registers of the algorithm under check, in the order they were made.
+#[derive(Debug, Default)]
+pub struct Registers {
+    pub(crate) list: Vec<Register>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Register {
+    pub(crate) name: Name,
+    pub(crate) init: u64,
+    pub(crate) kind: Kind,
+}
+
+/// What the checker needs to know of a value's type once the type itself is gone.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) renumber: fn(u64, &mut dyn FnMut(Ticket) -> Ticket) -> u64,
+    pub(crate) show: fn(u64) -> String,
+}
+
+impl Kind {
+    fn of<T: Value>() -> Kind {
+        struct Show<T>(T);
+        impl<T: Value> fmt::Display for Show<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.show(f)
+            }
+        }
+        Kind {
+            renumber: |word, f| T::of_word(word).map_tickets(f).to_word(),
+            show: |word| Show(T::of_word(word)).to_string(),
+        }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Kind")
+    }
+}
+
+/// A register of the algorithm under check.
+#[derive(Debug)]
+pub struct Handle<T>(u32, PhantomData<fn() -> T>);
+
+impl Space for Registers {
+    type Mem = View;
+    fn register<T: Value>(&mut self, name: Name, _: Home, init: T) -> Handle<T> {
+        self.list.push(Register { name, init: init.to_word(), kind: Kind::of::<T>() });
+        Handle(self.list.len() as u32 - 1, PhantomData)
+    }
+}
+
+/// One entry of a history.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    pub(crate) bits: u64,
+    pub(crate) what: What,
+    pub(crate) kind: Kind,
+}
+
+/// Where in the program an entry was made: a replay that meets another access there is not deterministic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum What {
+    /// A loop goes on; its state follows.
+    Continued,
+    /// A loop has ended; its result follows.
+    Broken,
+    /// A value of a saved state.
+    Saved,
+    /// The result of an access.
+    Access(Op, u32),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Op {
+    Read,
+    Test,
+    Write,
+    FetchAdd,
+    Swap,
+    CompareSwap,
+}
+
+/// An access, about to happen or done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) op: Op,
+    pub(crate) reg: u32,
+    pub(crate) operands: [u64; 2],
+    pub(crate) line: Option<&'static str>,
+    pub(crate) place: &'static Location<'static>,
+    /// What the access returned, once it is done.
+    pub(crate) result: u64,
+    /// What the register held before, once it is done.
+    pub(crate) before: u64,
+}
+
+impl Access {
+    pub(crate) fn same_as(&self, other: &Access) -> bool {
+        (self.op, self.reg, self.operands) == (other.op, other.reg, other.operands)
+    }
+
+    /// The access as the papers write it: `flag[0] := true`, `flag[1] = false`.
+    pub(crate) fn text(&self, registers: &[Register]) -> String {
+        let Register { name, kind, .. } = &registers[self.reg as usize];
+        let show = |word| (kind.show)(word);
+        let [first, second] = self.operands;
+        match self.op {
+            Op::Read | Op::Test => format!("{name} = {}", show(self.before)),
+            Op::Write => format!("{name} := {}", show(first)),
+            Op::FetchAdd => format!("fetch-and-add({name}, {}) = {}", show(first), show(self.before)),
+            Op::Swap => format!("swap({name}, {}) = {}", show(first), show(self.before)),
+            Op::CompareSwap => {
+                format!("compare-and-swap({name}, {}, {}) = {}", show(first), show(second), self.result == 1)
+            }
+        }
+    }
+
+    /// The paper's line, or the line of the source.
+    pub(crate) fn line(&self) -> String {
+        match self.line {
+            Some(line) => line.to_string(),
+            None => {
+                let file = self.place.file();
+                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+                format!("{file}:{}", self.place.line())
+            }
+        }
+    }
+}
+
+/// How far a run goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    /// Up to the next access, without performing it.
+    Look,
+    /// Performs one access on a register holding this word, then up to the next.
+    Step(u64),
+    /// The access of this run has been performed.
+    Stepped,
+}
+
+/// The memory as the process under check sees it: a replay of its history, and one access more.
+#[derive(Debug)]
+pub struct View {
+    pub(crate) history: Vec<Word>,
+    pub(crate) at: usize,
+    mode: Mode,
+    halted: bool,
+    line: Option<&'static str>,
+    /// The access the process stopped before (looking), or has performed (stepping).
+    pub(crate) access: Option<Access>,
+    /// What the accessed register holds now.
+    pub(crate) written: u64,
+    pub(crate) fault: Option<Fault>,
+    idle: usize,
+    deaf: usize,
+}
+
+/// The process stops here; only the checker sees it.
+#[derive(Debug)]
+pub struct Halt(());
+
+impl View {
+    pub(crate) fn look(history: Vec<Word>) -> View {
+        View::new(history, Mode::Look)
+    }
+
+    /// Performs the next access on a register that holds `value`.
+    pub(crate) fn step(history: Vec<Word>, value: u64) -> View {
+        View::new(history, Mode::Step(value))
+    }
+
+    fn new(history: Vec<Word>, mode: Mode) -> View {
+        View {
+            history,
+            at: 0,
+            mode,
+            halted: false,
+            line: None,
+            access: None,
+            written: 0,
+            fault: None,
+            idle: 0,
+            deaf: 0,
+        }
+    }
+
+    /// Whether the process was told to stop.
+    pub(crate) fn halted(&self) -> bool {
+        self.halted
+    }
+
+    /// Forgets the history after the first `len` entries.
+    pub(crate) fn forget_after(&mut self, len: usize) {
+        self.history.truncate(len);
+        self.at = len;
+    }
+
+    fn fault(&mut self, fault: Fault) -> Halt {
+        self.fault.get_or_insert(fault);
+        self.halt()
+    }
+
+    fn halt(&mut self) -> Halt {
+        if self.halted {
+            self.deaf += 1;
+            self.fault.get_or_insert(Fault::SwallowedHalt);
+            if self.deaf > DEAF_LIMIT {
+                // There is no other way out of a process that does not listen.
+                std::panic::resume_unwind(Box::new(Fault::SwallowedHalt));
+            }
+        }
+        self.halted = true;
+        Halt(())
+    }
+
+    fn push(&mut self, what: What, bits: u64, kind: Kind) {
+        self.history.push(Word { bits, what, kind });
+        self.at = self.history.len();
+    }
+
+    fn mark(&mut self, what: What) {
+        self.push(what, u64::from(what == What::Broken), Kind::of::<bool>());
+    }
+
+    #[track_caller]
+    fn access<T: Value, R: Value>(
+        &mut self,
+        op: Op,
+        reg: &Handle<T>,
+        operands: [u64; 2],
+        effect: impl FnOnce(u64) -> (u64, R),
+    ) -> Result<R, Halt> {
+        let line = self.line.take();
+        if self.halted {
+            return Err(self.halt());
+        }
+        self.idle = 0;
+        if let Some(word) = self.history.get(self.at) {
+            if word.what != What::Access(op, reg.0) {
+                return Err(self.fault(Fault::Nondeterminism));
+            }
+            self.at += 1;
+            return Ok(R::of_word(word.bits));
+        }
+        let mut access =
+            Access { op, reg: reg.0, operands, line, place: Location::caller(), result: 0, before: 0 };
+        match self.mode {
+            Mode::Look => {
+                self.access = Some(access);
+                Err(self.halt())
+            }
+            Mode::Stepped => Err(self.halt()),
+            Mode::Step(value) => {
+                let (written, result) = effect(value);
+                access.before = value;
+                access.result = result.to_word();
+                self.access = Some(access);
+                self.written = written;
+                self.mode = Mode::Stepped;
+                self.push(What::Access(op, reg.0), result.to_word(), Kind::of::<R>());
+                if self.history.iter().filter(|word| matches!(word.what, What::Access(..))).count() > ACCESS_LIMIT {
+                    return Err(self.fault(Fault::EndlessAccesses(ACCESS_LIMIT)));
+                }
+                Ok(result)
+            }
+        }
+    }
+}
+
+impl Memory for View {
+    type Halt = Halt;
+    type Reg<T: Value> = Handle<T>;
+
+    fn read<T: Value>(&mut self, reg: &Handle<T>) -> Result<T, Halt> {
+        self.access(Op::Read, reg, [0; 2], |word| (word, T::of_word(word)))
+    }
+    fn test<T: Value>(&mut self, reg: &Handle<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Halt> {
+        self.access(Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word))))
+    }
+    fn write<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<(), Halt> {
+        self.access(Op::Write, reg, [value.to_word(), 0], |_| (value.to_word(), ()))
+    }
+    fn fetch_add<T: Number>(&mut self, reg: &Handle<T>, by: T) -> Result<T, Halt> {
+        self.access(Op::FetchAdd, reg, [by.to_word(), 0], |word| {
+            (T::of_word(word.wrapping_add(by.to_word())).to_word(), T::of_word(word))
+        })
+    }
+    fn swap<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<T, Halt> {
+        self.access(Op::Swap, reg, [value.to_word(), 0], |word| (value.to_word(), T::of_word(word)))
+    }
+    fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Halt> {
+        self.access(Op::CompareSwap, reg, [old.to_word(), new.to_word()], |word| {
+            if word == old.to_word() { (new.to_word(), true) } else { (word, false) }
+        })
+    }
+
+    fn turns<S: Local, B: Local>(
+        &mut self,
+        state: S,
+        body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Halt>,
+    ) -> Result<B, Halt> {
+        if self.halted {
+            return Err(self.halt());
+        }
+        let start = self.at;
+        let mut state = match self.history.get(start).map(|word| word.what) {
+            None => {
+                self.mark(What::Continued);
+                state.save(self);
+                state
+            }
+            Some(What::Continued) => {
+                self.at += 1;
+                S::load(self)
+            }
+            Some(What::Broken) => {
+                self.at += 1;
+                return Ok(B::load(self));
+            }
+            Some(_) => return Err(self.fault(Fault::Nondeterminism)),
+        };
+        loop {
+            self.idle += 1;
+            if self.idle > IDLE_LIMIT {
+                return Err(self.fault(Fault::EndlessTurns(IDLE_LIMIT)));
+            }
+            let turn = body(self, state)?;
+            if self.halted {
+                return Err(self.halt());
+            }
+            self.forget_after(start);
+            match turn {
+                Break(result) => {
+                    self.mark(What::Broken);
+                    result.save(self);
+                    return Ok(result);
+                }
+                Continue(next) => {
+                    self.mark(What::Continued);
+                    next.save(self);
+                    state = next;
+                }
+            }
+        }
+    }
+
+    fn at(&mut self, line: &'static str) -> &mut Self {
+        self.line = Some(line);
+        self
+    }
+}
+
+impl Sink for View {
+    fn put<T: Value>(&mut self, value: T) {
+        self.push(What::Saved, value.to_word(), Kind::of::<T>());
+    }
+}
+
+impl Source for View {
+    fn take<T: Value>(&mut self) -> T {
+        match self.history.get(self.at) {
+            Some(word) if word.what == What::Saved => {
+                self.at += 1;
+                T::of_word(word.bits)
+            }
+            _ => {
+                let _ = self.fault(Fault::Nondeterminism);
+                T::of_word(0)
+            }
+        }
+    }
+}
