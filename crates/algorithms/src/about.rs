@@ -149,6 +149,7 @@ pub enum Processes {
 /// assert_eq!(Claim::Fails(Property::Exclusion).to_string(), "not exclusion");
 /// assert_eq!(Claim::Bypass(Some(1)).to_string(), "bypass 1");
 /// assert_eq!(Claim::Bypass(None).to_string(), "bypass unbounded");
+/// assert_eq!(Claim::Entries(Some(1)).to_string(), "entries 1");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
@@ -156,8 +157,11 @@ pub enum Claim {
     Holds(Property),
     /// The property fails.
     Fails(Property),
-    /// The exact bound on bypassing; `None` if there is none.
+    /// How often, exactly, one who started after me can enter before me; `None` if there is no bound. 0 is
+    /// first-come-first-served.
     Bypass(Option<u32>),
+    /// How often, exactly, another can enter while I wait, whoever came first; `None` if there is no bound.
+    Entries(Option<u32>),
 }
 
 impl fmt::Display for Claim {
@@ -167,6 +171,8 @@ impl fmt::Display for Claim {
             Claim::Fails(property) => write!(f, "not {property}"),
             Claim::Bypass(Some(bound)) => write!(f, "bypass {bound}"),
             Claim::Bypass(None) => f.write_str("bypass unbounded"),
+            Claim::Entries(Some(bound)) => write!(f, "entries {bound}"),
+            Claim::Entries(None) => f.write_str("entries unbounded"),
         }
     }
 }

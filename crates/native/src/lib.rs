@@ -38,8 +38,8 @@ use crossbeam_utils::CachePadded;
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Space, Value};
 
-/// How many unsuccessful turns of a wait make us yield the processor: about a microsecond's worth, so that a wait for
-/// a running thread is rarely cut short, and a wait for one that does not run rarely costs a whole time slice.
+/// How many unsuccessful turns of a wait make us yield the processor: a few, since whoever we wait for may need it to
+/// go on. The number is a guess; waiting well is not measured yet.
 const TURNS_PER_YIELD: u32 = 16;
 
 /// A thread's view of the memory. Each thread has its own.
@@ -117,17 +117,17 @@ impl Memory for Native {
 
     #[inline(always)]
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Infallible> {
-        Ok(T::of_word(reg.0.load(std::sync::atomic::Ordering::Acquire)))
+        Ok(T::of_word(reg.0.load(SeqCst)))
     }
 
     #[inline(always)]
     fn test<T: Value>(&mut self, reg: &Reg<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Infallible> {
-        Ok(holds(T::of_word(reg.0.load(std::sync::atomic::Ordering::Acquire))))
+        Ok(holds(T::of_word(reg.0.load(SeqCst))))
     }
 
     #[inline(always)]
     fn write<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<(), Infallible> {
-        reg.0.store(value.to_word(), std::sync::atomic::Ordering::Release);
+        reg.0.store(value.to_word(), SeqCst);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The black-white bakery. G. Taubenfeld, *The black-white bakery algorithm and related bounded-space, adaptive,
+//! The black-white bakery. After G. Taubenfeld, *The black-white bakery algorithm and related bounded-space, adaptive,
 //! local-spinning and FIFO algorithms*, DISC 2004, pp. 56-70.
 //!
 //! ```text
@@ -8,21 +8,23 @@
 //!     pair[i] := (mycolor, number)
 //!  4  choosing[i] := false                                   (doorway ends)
 //!     for each j ≠ i:
-//!  6      await not choosing[j]
-//!  7      if pair[j].color = mycolor:
-//!  8          await pair[j].number = 0 or (number, i) < (pair[j].number, j) or pair[j].color ≠ mycolor
-//!  9      else await pair[j].number = 0 or pair[j].color = mycolor or color ≠ mycolor
+//!  5      await not choosing[j]
+//!  6      if pair[j].color = mycolor:
+//!  7          await pair[j].number = 0 or (number, i) < (pair[j].number, j) or pair[j].color ≠ mycolor
+//!  8      else await pair[j].number = 0 or pair[j].color = mycolor or color ≠ mycolor
 //!     critical section
-//! 11  color := the other one than mycolor
-//! 12  pair[i] := (mycolor, 0)
+//!  9  color := the other one than mycolor
+//! 10  pair[i] := (mycolor, 0)
 //! ```
 //!
+//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//!
 //! Departures: a process' color and number are one register, written once both are known. Line 3 is n reads, one after
-//! the other; line 9 looks at the pair first and at `color` only if that does not settle it. `color`, initially
+//! the other; line 8 looks at the pair first and at `color` only if that does not settle it. `color`, initially
 //! arbitrary, is white.
 //!
 //! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit; and no number is above n.
-//! Tickets of the color that `color` does not show are served first, and no new ones of it are issued meanwhile.
+//! Tickets of the color that `color` does not show are served first.
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -39,7 +41,7 @@ pub const ABOUT: About = About {
     name: "black-white-bakery",
     aliases: &["taubenfeld2004"],
     title: "the black-white bakery",
-    source: "Taubenfeld 2004",
+    source: "after Taubenfeld 2004",
     kind: Kind::Mutex,
     processes: Processes::AtLeast(2),
     default_n: 3,
@@ -134,17 +136,17 @@ impl<M: Memory> BlackWhiteBakery<M> {
 
     /// Waits until `j` does not come before us.
     fn wait_for(&self, m: &mut M, j: Pid, i: Pid, mine: Pair) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("6").test(&self.choosing[j], |choosing| !choosing))?;
-        if m.at("7").test(&self.pair[j], |pair| pair.color == mine.color)? {
+        m.spin(|m| m.at("5").test(&self.choosing[j], |choosing| !choosing))?;
+        if m.at("6").test(&self.pair[j], |pair| pair.color == mine.color)? {
             m.spin(|m| {
-                m.at("8").test(&self.pair[j], |pair| {
+                m.at("7").test(&self.pair[j], |pair| {
                     pair.number == 0 || (mine.number, i) < (pair.number, j) || pair.color != mine.color
                 })
             })
         } else {
             m.spin(|m| {
-                Ok(m.at("9").test(&self.pair[j], |pair| pair.number == 0 || pair.color == mine.color)?
-                    || m.at("9").test(&self.color, |color| color != mine.color)?)
+                Ok(m.at("8").test(&self.pair[j], |pair| pair.number == 0 || pair.color == mine.color)?
+                    || m.at("8").test(&self.color, |color| color != mine.color)?)
             })
         }
     }
@@ -171,7 +173,7 @@ impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
     }
 
     fn exit(&self, m: &mut M, i: Pid, mine: &Pair) -> Result<(), M::Halt> {
-        m.at("11").write(&self.color, mine.color.other())?;
-        m.at("12").write(&self.pair[i], Pair { number: 0, ..*mine })
+        m.at("9").write(&self.color, mine.color.other())?;
+        m.at("10").write(&self.pair[i], Pair { number: 0, ..*mine })
     }
 }

@@ -1,4 +1,4 @@
-//! Lamport's fast mutual exclusion. L. Lamport, ACM TOCS 5(1), 1987, Algorithm 2.
+//! Lamport's fast mutual exclusion. After L. Lamport, ACM TOCS 5(1), 1987.
 //!
 //! ```text
 //!  1  start: b[i] := true
@@ -19,7 +19,7 @@
 //! 13  b[i] := false
 //! ```
 //!
-//! The line numbers are ours.
+//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
 //!
 //! Departures: processes are counted from 0 here, so the 0 of `y` is ⊥; `x`, initially arbitrary, is 0. Line 9 passes
 //! over `b[i]`, which line 8 has just lowered. The text defines no doorway; ours is the first two writes.
@@ -42,7 +42,7 @@ pub const ABOUT: About = About {
     name: "lamport-fast",
     aliases: &["lamport1987"],
     title: "Lamport's fast mutual exclusion",
-    source: "Lamport 1987, Algorithm 2",
+    source: "after Lamport 1987",
     kind: Kind::Mutex,
     processes: Processes::AtLeast(2),
     default_n: 3,

@@ -18,7 +18,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
+    Claim::{Entries, Holds},
     Kind, Processes,
 };
 
@@ -38,7 +38,7 @@ pub const ABOUT: About = About {
         Holds(DeadlockFreedom),
         Holds(StarvationFreedom),
         Holds(Fcfs),
-        Bypass(Some(1)),
+        Entries(Some(1)),
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
     ],

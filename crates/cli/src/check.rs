@@ -1,0 +1,235 @@
+//! `doorway check`
+use clap::{Args, ValueEnum};
+use doorway_algorithms::{
+    About, Claim, Kind, Size,
+    registry::{self, Visitor},
+};
+use doorway_checker::{Error, Finding, Model, Property, Registers, Report, Verdict, View, check, check_part};
+use doorway_memory::{Exclusion, Part};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    limits::Limits,
+    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    progress::Watcher,
+};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The algorithm; `doorway list` shows them all
+    name: String,
+    /// How many processes
+    #[arg(short)]
+    n: Option<usize>,
+    /// How many may be inside at once
+    #[arg(short)]
+    k: Option<usize>,
+    /// Up to so many processes may stop for ever
+    #[arg(long, value_name = "C", default_value_t = 0)]
+    crashes: usize,
+    /// Each process makes at most so many passages
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
+    passages: Option<u32>,
+    /// What a read that overlaps a write returns
+    #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
+    registers: Kinds,
+    /// In what order writes become visible
+    #[arg(long, value_enum, default_value_t = Order::Sc)]
+    memory: Order,
+    /// Only this property; may be given several times
+    #[arg(long = "property", value_name = "P")]
+    properties: Vec<String>,
+    #[command(flatten)]
+    limits: Limits,
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kinds {
+    Atomic,
+    Safe,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Order {
+    Sc,
+    Tso,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+    let about = registry::find(&arguments.name)?;
+    let size = about.size(arguments.n, arguments.k)?;
+    not_yet(arguments)?;
+    let properties = properties(about, &arguments.properties)?;
+    let mut model = Model::new(size.n).k(size.k).only(properties.iter().copied());
+    if let Some(passages) = arguments.passages {
+        model = model.passages(passages);
+    }
+    let report = check_one(about, size, arguments.limits.apply(model))?;
+    let code = if properties.is_empty() { code_by_claims(about, &report) } else { code_by_verdicts(&report) };
+    let text = if arguments.json {
+        format!("{:#}\n", as_json(about, size, &report))
+    } else {
+        let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
+        format!("{} n={}{k}: {report}{}", about.name, size.n, beside_the_text(about, &report))
+    };
+    Ok(Answer { text, code })
+}
+
+/// Checks an algorithm of the catalogue, with progress.
+pub(crate) fn check_one(about: &'static About, size: Size, model: Model) -> Result<Report, Trouble> {
+    let watcher = Watcher::new(about.name.to_string());
+    let report = registry::visit(about, size, Checking(model.observer(watcher.clone())));
+    watcher.done();
+    report.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))
+}
+
+struct Checking(Model);
+
+impl Visitor for Checking {
+    type Space = Registers;
+    type Output = Result<Report, Error>;
+
+    fn exclusion<A: Exclusion<View>>(
+        self,
+        _: &'static About,
+        _: Size,
+        make: impl Fn(&mut Registers) -> A,
+    ) -> Self::Output {
+        check(&self.0, make)
+    }
+
+    fn part<A: Part<View>>(self, about: &'static About, _: Size, make: impl Fn(&mut Registers) -> A) -> Self::Output {
+        let model = if about.sequential { self.0.sequential() } else { self.0 };
+        check_part(&model, make)
+    }
+}
+
+/// What the contract of the command line has and the checker has not.
+fn not_yet(arguments: &Arguments) -> Result<(), Trouble> {
+    if arguments.crashes > 0 {
+        return Err(Trouble("crashes cannot be checked yet; leave out `--crashes`".to_string()));
+    }
+    if arguments.registers == Kinds::Safe {
+        return Err(Trouble("`safe` registers cannot be checked yet; leave out `--registers`".to_string()));
+    }
+    if arguments.memory == Order::Tso {
+        return Err(Trouble("memory order `tso` cannot be checked yet; leave out `--memory`".to_string()));
+    }
+    Ok(())
+}
+
+fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {
+    let all: &[Property] = if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_LOCKS };
+    let list = || all.iter().map(|property| property.name()).collect::<Vec<_>>().join(", ");
+    let known = |name: &String| match Property::named(name) {
+        Some(property) if all.contains(&property) => Ok(property),
+        Some(_) => Err(Trouble(format!("`{name}` is not a property of `{}`; it has {}", about.name, list()))),
+        None if matches!(name.as_str(), "k-fcfs" | "fife") => {
+            Err(Trouble(format!("`{name}` cannot be checked yet; the properties are {}", list())))
+        }
+        None => Err(Trouble(format!("no property is called `{name}`; the properties are {}", list()))),
+    };
+    names.iter().map(known).collect()
+}
+
+/// All hold; or one fails; or it could not be decided.
+fn code_by_verdicts(report: &Report) -> u8 {
+    let any = |verdict| report.findings.iter().any(|finding| finding.verdict == verdict);
+    match () {
+        () if any(Verdict::Fails) => FAILS,
+        () if any(Verdict::Unknown) => UNDECIDED,
+        () => HOLDS,
+    }
+}
+
+/// Nothing fails that the source claims; or something does; or it could not be decided.
+fn code_by_claims(about: &About, report: &Report) -> u8 {
+    let claimed = || report.findings.iter().filter(|finding| about.holds(finding.property));
+    if claimed().any(|finding| finding.verdict == Verdict::Fails) {
+        FAILS
+    } else if report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown) {
+        UNDECIDED
+    } else {
+        HOLDS
+    }
+}
+
+/// Whether a finding is what the source claims, if it claims anything.
+pub(crate) fn agrees(about: &About, finding: &Finding) -> Option<bool> {
+    let verdict = |holds: bool| match finding.verdict {
+        Verdict::Holds => holds,
+        Verdict::Fails => !holds,
+        Verdict::Unknown => false,
+    };
+    let claims = about.claims.iter().filter_map(|claim| match *claim {
+        Claim::Holds(property) if property == finding.property => Some(verdict(true)),
+        Claim::Fails(property) if property == finding.property => Some(verdict(false)),
+        Claim::Bypass(bound) => finding.bypass.map(|bypass| bypass.late.number() == bound),
+        Claim::Entries(bound) => finding.bypass.map(|bypass| bypass.in_all.number() == bound),
+        _ => None,
+    });
+    claims.reduce(|all, one| all && one)
+}
+
+/// One line on how this compares with the source.
+fn beside_the_text(about: &About, report: &Report) -> String {
+    let claimed: Vec<(&Finding, bool)> =
+        report.findings.iter().filter_map(|finding| Some((finding, agrees(about, finding)?))).collect();
+    let otherwise: Vec<&str> = claimed.iter().filter(|(_, agrees)| !agrees).map(|(f, _)| f.property.name()).collect();
+    match (claimed.is_empty(), otherwise.is_empty()) {
+        (true, _) => String::new(),
+        (_, true) => format!("as claimed: {}\n", about.source),
+        (_, false) => format!("not as claimed ({}): {}\n", otherwise.join(", "), about.source),
+    }
+}
+
+pub(crate) fn as_json(about: &About, size: Size, report: &Report) -> Value {
+    let properties: Map<String, Value> = report
+        .findings
+        .iter()
+        .map(|finding| (finding.property.name().to_string(), finding_as_json(finding)))
+        .collect();
+    json!({
+        "algorithm": about.name,
+        "n": size.n,
+        "k": (about.kind != Kind::Part).then_some(size.k),
+        "crashes": 0,
+        "registers": "atomic",
+        "memory": "sc",
+        "states": report.states,
+        "transitions": report.transitions,
+        "depth": report.depth,
+        "seconds": report.seconds,
+        "bytes_per_state": report.bytes_per_state,
+        "complete": report.incomplete.is_none(),
+        "reason": report.incomplete,
+        "properties": properties,
+    })
+}
+
+fn finding_as_json(finding: &Finding) -> Value {
+    let verdict = match finding.verdict {
+        Verdict::Holds => "holds",
+        Verdict::Fails => "fails",
+        Verdict::Unknown => "unknown",
+    };
+    let steps = finding.run.iter().flat_map(|run| &run.steps);
+    let trace: Vec<Value> = steps
+        .map(|step| json!({ "process": step.process, "line": step.line, "access": step.access }))
+        .collect();
+    let mut value = json!({
+        "verdict": verdict,
+        "trace": trace,
+        "cycle_at": finding.run.as_ref().and_then(|run| run.cycle_at),
+        "processes": finding.processes,
+        "note": finding.note,
+    });
+    if finding.property == Property::Bypass {
+        value["bound"] = json!(finding.bypass.and_then(|bypass| bypass.late.number()));
+        value["in_all"] = json!(finding.bypass.and_then(|bypass| bypass.in_all.number()));
+    }
+    value
+}

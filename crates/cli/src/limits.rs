@@ -1,0 +1,79 @@
+//! How much memory a check may take.
+use std::fs;
+
+use clap::Args;
+use doorway_checker::Model;
+
+/// How far a check may go, and on how many cores.
+#[derive(Args)]
+pub(crate) struct Limits {
+    /// Stops when so many states have been found
+    #[arg(long, value_name = "S")]
+    max_states: Option<u64>,
+    /// Stops before using more memory, such as 500M or 8G [default: 3/4 of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_memory: Option<u64>,
+    /// Works on so many threads [default: one for each core]
+    #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+}
+
+impl Limits {
+    pub(crate) fn apply(&self, mut model: Model) -> Model {
+        if let Some(states) = self.max_states {
+            model = model.max_states(states);
+        }
+        if let Some(bytes) = self.max_memory.or_else(|| Some(machine_memory()? / 4 * 3)) {
+            model = model.max_memory(bytes);
+        }
+        if let Some(threads) = self.threads {
+            model = model.threads(threads.into());
+        }
+        model
+    }
+}
+
+/// The memory there is: the machine's, or the control group's if that is less.
+fn machine_memory() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes * 1024)
+    });
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min()
+}
+
+/// A size in bytes, or with K, M, G or T.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
+        "" => 1.0,
+        "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        "T" => 1e12,
+        _ => return Err("a size is a number with K, M, G or T, such as 8G".to_string()),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number * unit >= 1e6 => Ok((number * unit) as u64),
+        Ok(_) => Err("nothing can be checked in less than 1M".to_string()),
+        Err(_) => Err("a size is a number with K, M, G or T, such as 8G".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(size("2000000"), Ok(2_000_000));
+        assert_eq!(size("1.5G"), Ok(1_500_000_000));
+        assert_eq!(size("8gb"), Ok(8_000_000_000));
+        assert_eq!(size("512MiB"), Ok(512_000_000));
+        assert!(size("much").is_err());
+        assert!(size("8X").is_err());
+        assert!(size("10").is_err());
+    }
+}

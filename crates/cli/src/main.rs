@@ -1,0 +1,69 @@
+//! `doorway`: list, check and survey the algorithms.
+mod check;
+mod limits;
+mod list;
+mod output;
+mod progress;
+mod survey;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+
+use output::{Answer, Trouble};
+
+/// Fair locks, each algorithm written once: run it, check it completely, read its counterexamples.
+#[derive(Parser)]
+#[command(name = "doorway", version, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Lists the algorithms, where they come from and what is claimed of them
+    List(list::Arguments),
+    /// Checks an algorithm: every run of it, every property
+    Check(check::Arguments),
+    /// Checks the whole catalogue, and prints what the texts claim beside what was found
+    Survey(survey::Arguments),
+}
+
+fn main() -> ExitCode {
+    let answer = match Arguments::try_parse() {
+        Ok(arguments) => match arguments.command {
+            Command::List(arguments) => list::run(&arguments),
+            Command::Check(arguments) => check::run(&arguments),
+            Command::Survey(arguments) => survey::run(&arguments),
+        },
+        Err(error) => explain(&error),
+    };
+    match answer.and_then(Answer::print) {
+        Ok(code) => code,
+        Err(Trouble(message)) => {
+            eprintln!("doorway: {message}");
+            ExitCode::from(output::UNDECIDED)
+        }
+    }
+}
+
+/// What clap says, on one line; help and version as they are.
+fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Answer { text, code: 0 }),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Trouble("say what to do: `doorway survey`, `doorway list` or `doorway check NAME`".to_string()))
+        }
+        _ => {
+            // The message, and what clap suggests; the usage is for --help.
+            let lines: Vec<&str> =
+                text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).filter(|l| !l.is_empty()).collect();
+            let message = lines.join("; ").replace(":;", ":");
+            let message = message.strip_prefix("error: ").unwrap_or(&message).to_string();
+            let message = message.replace("; For more information, try '--help'.", "");
+            Err(Trouble(format!("{message}; `doorway --help` shows how")))
+        }
+    }
+}
