@@ -244,13 +244,7 @@ impl Automaton {
         self.steps[(hot.row + column) as usize] = u64::from(next) << 32 | u64::from(written);
     }
 
-    fn learn_renumbering(
-        &mut self,
-        program: &dyn Program,
-        field: u32,
-        id: u32,
-        image: TicketSet,
-    ) -> Result<(), Error> {
+    fn learn_renumbering(&mut self, program: &dyn Program, field: u32, id: u32, image: TicketSet) -> Result<(), Error> {
         if self.renumbered(field, id, image).is_some() {
             return Ok(());
         }
@@ -299,14 +293,8 @@ impl Automaton {
             Some(Access { op: Op::Write, .. }) => Action::Blind,
             Some(_) => Action::Seeing,
         };
-        let hot = Hot {
-            hash: hash_of(p, id),
-            row: 0,
-            len: 0,
-            reg: access.map_or(0, |access| access.reg),
-            action,
-            section,
-        };
+        let hot =
+            Hot { hash: hash_of(p, id), row: 0, len: 0, reg: access.map_or(0, |access| access.reg), action, section };
         let process = &mut self.processes[p];
         process.locals.push(Local { section, passages, history: history.into(), access });
         process.ids.insert(key, id);
@@ -348,14 +336,7 @@ impl Automaton {
 
     /// Renumbering is right only if the process looks at nothing but the order of its tickets, and at whether one is the
     /// next of another. Seen here on every step that is ever run: with wider gaps, it must do the same.
-    fn obey_order_only(
-        &self,
-        program: &dyn Program,
-        p: Pid,
-        local: u32,
-        word: u64,
-        ran: &Ran,
-    ) -> Result<(), Error> {
+    fn obey_order_only(&self, program: &dyn Program, p: Pid, local: u32, word: u64, ran: &Ran) -> Result<(), Error> {
         if !self.has_tickets {
             return Ok(());
         }
@@ -366,9 +347,7 @@ impl Automaton {
             None => TicketSet::EMPTY,
         };
         let widened = Numbering::widening(self.processes[p].tickets[local as usize].union(seen));
-        let word = from.access.map_or(word, |access| {
-            widened.apply_to(self.registers[access.reg as usize].kind, word)
-        });
+        let word = from.access.map_or(word, |access| widened.apply_to(self.registers[access.reg as usize].kind, word));
         let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
         let wide = run(program, p, from.section, from.passages, history, word)?;
 

@@ -115,17 +115,19 @@ impl Visit {
 }
 
 /// The component a state is in.
-pub(crate) fn component_of(
-    graph: &Graph,
-    model: &Model,
-    state: Id,
-    keep: impl Fn(Id, Pid, Id) -> bool,
-) -> Vec<Id> {
+pub(crate) fn component_of(graph: &Graph, model: &Model, state: Id, keep: impl Fn(Id, Pid, Id) -> bool) -> Vec<Id> {
     let mut component = Vec::new();
-    components(graph, model, [state], keep, |_, _, _| 0, |members, _, _| {
-        if members.contains(&state) {
-            component = members.to_vec();
-        }
-    });
+    components(
+        graph,
+        model,
+        [state],
+        keep,
+        |_, _, _| 0,
+        |members, _, _| {
+            if members.contains(&state) {
+                component = members.to_vec();
+            }
+        },
+    );
     component
 }

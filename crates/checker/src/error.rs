@@ -59,7 +59,10 @@ impl fmt::Display for Fault {
                  let it depend on nothing but what its accesses return",
             ),
             Fault::EndlessAccesses(limit) => {
-                write!(f, "made more than {limit} accesses outside `turns`; write the loop with `turns`, `fold` or `spin`")
+                write!(
+                    f,
+                    "made more than {limit} accesses outside `turns`; write the loop with `turns`, `fold` or `spin`"
+                )
             }
             Fault::EndlessTurns(limit) => {
                 write!(f, "took {limit} turns without an access; a loop of `turns` must access the memory or end")

@@ -137,11 +137,10 @@ impl<'a> Judge<'a> {
         &self,
         mut path: Path,
         keep: impl Fn(Id, Pid, Id) -> bool,
-        needed: impl Fn(&FxHashSet<Id>) -> Vec<Need>,
+        mut needed: Vec<Need>,
     ) -> Option<Path> {
         let start = self.end(&path);
         let members: FxHashSet<Id> = component_of(self.graph, self.model, start, &keep).into_iter().collect();
-        let mut needed = needed(&members);
         let keep = |from, p, to| members.contains(&to) && keep(from, p, to);
         path.cycle_at = Some(path.steps.len());
         let mut at = start;
@@ -191,9 +190,9 @@ impl<'a> Judge<'a> {
         None
     }
 
-    /// What makes a cycle through these states fair: a step of everyone who is not in the remainder.
-    pub(crate) fn fairness(&self, members: &FxHashSet<Id>) -> Vec<Need> {
-        let resting = members.iter().fold(0, |set, &state| set | self.those_in(state, Section::Remainder));
+    /// What makes a cycle through this state fair: a step of everyone who is not in the remainder there.
+    pub(crate) fn fairness(&self, state: Id) -> Vec<Need> {
+        let resting = self.those_in(state, Section::Remainder);
         self.model.processes().filter(|p| resting >> p & 1 == 0).map(Need::Step).collect()
     }
 }

@@ -33,8 +33,9 @@
 //!     report.finding(Property::Exclusion).run.as_ref().unwrap().to_string(),
 //!     "\
 //! \x20  1  p0  1  flag[1] = false
-//! \x20  2  p0  2  flag[0] := true   -> inside
-//! \x20  3  p1  1  flag[0] = true
+//! \x20  2  p1  1  flag[0] = false
+//! \x20  3  p0  2  flag[0] := true  -> inside
+//! \x20  4  p1  2  flag[1] := true  -> inside
 //! "
 //! );
 //! # Ok::<(), doorway_checker::Error>(())
@@ -51,6 +52,8 @@ mod properties;
 mod report;
 mod run;
 mod search;
+#[cfg(test)]
+mod soundness;
 mod tickets;
 mod view;
 
@@ -62,8 +65,8 @@ use doorway_memory::{Exclusion, Part};
 pub use error::{Error, Fault};
 use judge::Judge;
 pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
-use program::{Lock, Piece, Program};
 pub use program::Section;
+use program::{Lock, Piece, Program};
 pub use report::{Bound, Bypass, Finding, Report, Verdict};
 pub use run::{Run, Step};
 use search::{Graph, Stop};
@@ -140,15 +143,20 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
             bytes: graph.bytes() as u64,
         });
     }
-    let findings = properties::judge(program, Judge::new(&graph, model))?;
+    let threads = properties::affordable_threads(&graph, model).filter(|_| !states_only);
+    let findings = properties::judge(program, Judge::new(&graph, model), threads)?;
+    let mut incomplete = incomplete(&graph, model);
+    if threads.is_none() && !states_only && graph.stop.is_none() {
+        incomplete = Some("all states were found, but judging them takes more memory; raise --max-memory".to_string());
+    }
     Ok(Report {
         states: graph.states(),
         transitions: graph.transitions(),
         depth: graph.depth(),
         seconds: start.elapsed().as_secs_f64(),
         bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
-        incomplete: incomplete(&graph, model),
-        stopped: graph.stop.is_some(),
+        incomplete,
+        stopped: graph.stop.is_some() || (threads.is_none() && !states_only),
         findings,
     })
 }
@@ -156,7 +164,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
 /// Why a graph is not all there is, in words.
 fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     let mut reasons = Vec::new();
-    let gigabytes = graph.bytes() as f64 / 1e9;
+    let gigabytes = graph.most_bytes as f64 / 1e9;
     match graph.stop {
         None => {}
         Some(Stop::Found) => reasons.push("the search ended with the first violation".to_string()),
@@ -168,7 +176,9 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
             "stopped at {} states with {gigabytes:.1} GB used; raise --max-memory or lower -n",
             graph.states()
         )),
-        Some(Stop::Ids) => reasons.push(format!("stopped at {} states, as many as can be numbered; lower -n", graph.states())),
+        Some(Stop::Ids) => {
+            reasons.push(format!("stopped at {} states, as many as can be numbered; lower -n", graph.states()))
+        }
         Some(Stop::Cancelled) => reasons.push(format!("interrupted at {} states", graph.states())),
     }
     if let Some(passages) = model.passages {

@@ -50,6 +50,9 @@ pub(crate) trait Program {
     /// Whether this is a part; then Rule and WaitFree are the properties, else those of locks.
     fn is_part(&self) -> bool;
 
+    /// What a part's latest call returned, as words; nothing if there was none.
+    fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64>;
+
     /// The part's rule, given every process' section and history.
     fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String>;
 }
@@ -101,6 +104,10 @@ impl<A: Exclusion<View>> Program for Lock<A> {
         false
     }
 
+    fn outcome(&self, _: Section, _: &[Word]) -> Vec<u64> {
+        Vec::new()
+    }
+
     fn rule(&self, _: &[(Section, &[Word])]) -> Result<(), String> {
         Ok(())
     }
@@ -135,6 +142,14 @@ impl<A: Part<View>> Program for Piece<A> {
         true
     }
 
+    fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
+        let mut view = View::look(history.to_vec());
+        if section != Section::Remainder {
+            latest::<A>(&mut view);
+        }
+        history[..view.at].iter().map(|word| word.bits).filter(|_| view.at > 1).collect()
+    }
+
     fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String> {
         let latest: Vec<Option<A::Outcome>> = processes
             .iter()
@@ -147,6 +162,7 @@ impl<A: Part<View>> Program for Piece<A> {
     }
 }
 
+/// What the latest call returned, from the start of a history.
 fn latest<A: Part<View>>(view: &mut View) -> Option<A::Outcome> {
     let called: bool = view.take();
     called.then(|| A::Outcome::load(view))

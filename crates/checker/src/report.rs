@@ -140,7 +140,8 @@ impl Report {
     }
 }
 
-/// The first line is complete alone; then the run for each property that fails, the same run only once.
+/// The first line is complete alone; then the run for each property that fails, the same run only once, and none for bypass
+/// if that for first-come-first-served is there.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -167,7 +168,8 @@ impl fmt::Display for Report {
         let mut shown: Vec<&Run> = Vec::new();
         for finding in &self.findings {
             let Some(run) = &finding.run else { continue };
-            if shown.contains(&run) {
+            let told_by_fcfs = finding.property == Property::Bypass && self.named(Verdict::Fails).contains(&"fcfs");
+            if shown.contains(&run) || told_by_fcfs {
                 continue;
             }
             shown.push(run);
@@ -187,10 +189,9 @@ impl fmt::Display for Finding {
         };
         write!(f, "{} {verdict}", self.property)?;
         if let Some(run) = &self.run {
-            match run.cycle_at {
-                None => write!(f, " in {} steps", run.steps.len())?,
-                Some(at) => write!(f, " in {at} steps, and stays so")?,
-            }
+            let steps = run.cycle_at.unwrap_or(run.steps.len());
+            write!(f, " in {steps} step{}", if steps == 1 { "" } else { "s" })?;
+            f.write_str(if run.cycle_at.is_some() { ", and stays so" } else { "" })?;
         }
         if self.property == Property::StarvationFreedom && !self.processes.is_empty() {
             let list: Vec<String> = self.processes.iter().map(ToString::to_string).collect();

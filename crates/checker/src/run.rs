@@ -36,23 +36,22 @@ pub struct Step {
     pub line: String,
     /// What is accessed: `flag[0] := true` writes, `flag[1] = true` reads.
     pub access: String,
-    /// Where the process is afterwards, if it got from one section to another.
-    pub enters: Option<Section>,
+    /// What the process has got to by it, if anything: `inside`, `out`, or for a part `returned`.
+    pub arrives: Option<&'static str>,
 }
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.steps.iter().map(|step| step.line.chars().count()).max().unwrap_or(0);
         let widest = self.steps.iter().map(|step| step.access.chars().count()).max().unwrap_or(0);
-        for (i, Step { process, line, access, enters }) in self.steps.iter().enumerate() {
+        for (i, Step { process, line, access, arrives }) in self.steps.iter().enumerate() {
             if self.cycle_at == Some(i) {
                 writeln!(f, "  then for ever")?;
             }
             write!(f, "{:>4}  p{process}  {line:<width$}  ", i + 1)?;
-            match enters {
-                Some(Section::Critical) => writeln!(f, "{access:<widest$}  -> inside")?,
-                Some(Section::Remainder) => writeln!(f, "{access:<widest$}  -> out")?,
-                _ => writeln!(f, "{access}")?,
+            match arrives {
+                Some(arrives) => writeln!(f, "{access:<widest$}  -> {arrives}")?,
+                None => writeln!(f, "{access}")?,
             }
         }
         Ok(())
@@ -99,7 +98,12 @@ impl<'a> Machine<'a> {
             process: p,
             line: looking.access.map_or(String::new(), |access| access.line()),
             access: ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers)),
-            enters: (ran.section != section).then_some(ran.section),
+            arrives: match ran.section {
+                Section::Critical if self.program.is_part() => Some("returned"),
+                Section::Critical => Some("inside"),
+                Section::Remainder => Some("out"),
+                _ => None,
+            },
         };
         self.processes[p] = (ran.section, ran.passages, ran.history);
         Ok(step)
@@ -119,25 +123,19 @@ impl<'a> Machine<'a> {
             Numbering::closing_real(&real)
         };
         let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
-            let history: Vec<Word> =
-                history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
+            let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
             graph.automaton.known_local(p, *section, *passages, &history)
         });
-        let values = std::iter::zip(self.registers, &self.words).enumerate().map(|(reg, (register, &word))| {
-            graph.automaton.known_value(reg, numbering.apply_to(register.kind, word))
-        });
+        let values = std::iter::zip(self.registers, &self.words)
+            .enumerate()
+            .map(|(reg, (register, &word))| graph.automaton.known_value(reg, numbering.apply_to(register.kind, word)));
         locals.chain(values).collect()
     }
 }
 
 /// Runs a path of the graph with real numbers. `None` if no real run goes that way: the graph stands for a few runs too many
 /// when tickets are renumbered.
-pub(crate) fn realise(
-    program: &dyn Program,
-    graph: &Graph,
-    model: &Model,
-    path: &Path,
-) -> Result<Option<Run>, Error> {
+pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
     let mut steps = Vec::with_capacity(path.steps.len());
     for &(process, target) in &path.steps {

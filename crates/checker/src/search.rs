@@ -85,11 +85,15 @@ pub(crate) struct Graph {
     /// How many states each shard had when a level was complete.
     levels: Vec<[u32; SHARDS]>,
     pub(crate) stop: Option<Stop>,
+    /// Whether there is a state with too many processes inside.
+    pub(crate) crowded: bool,
     /// Runs that were cut at the ticket cap.
     pub(crate) cut: u64,
     pub(crate) initial: Id,
     /// Bytes the states and their index took.
     pub(crate) state_bytes: usize,
+    /// Bytes held in all at the end of the search.
+    pub(crate) most_bytes: usize,
 }
 
 impl Graph {
@@ -110,9 +114,11 @@ impl Graph {
             shards: (0..SHARDS).map(|_| Shard::default()).collect(),
             levels: Vec::new(),
             stop: None,
+            crowded: false,
             cut: 0,
             initial: 0,
             state_bytes: 0,
+            most_bytes: 0,
         };
         // Every field's first content has the id 0.
         let start = vec![0; graph.layout.words];
@@ -149,7 +155,8 @@ impl Graph {
             let threads = if size < WORTH_SHARING { 1 } else { model.threads };
             self.expand(program, model, threads, &from, &done, &mut successors)?;
             self.cut += successors.iter().map(|successors| successors.cut).sum::<u64>();
-            if !edges && successors.iter().any(|successors| successors.crowded) {
+            self.crowded |= successors.iter().any(|successors| successors.crowded);
+            if self.crowded && !edges {
                 self.stop = Some(Stop::Found);
                 return Ok(());
             }
@@ -237,9 +244,10 @@ impl Graph {
         });
     }
 
-    fn must_stop(&self, model: &Model, successors: &[Successors]) -> Option<Stop> {
+    fn must_stop(&mut self, model: &Model, successors: &[Successors]) -> Option<Stop> {
         let states = self.states();
         let bytes = self.bytes() + successors.iter().map(Successors::bytes).sum::<usize>();
+        self.most_bytes = bytes;
         if let Some(observer) = &model.observer {
             observer.progress(&Progress {
                 phase: Phase::Searching,
@@ -287,7 +295,8 @@ impl Graph {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let edges: usize = self.shards.iter().map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity())).sum();
+        let edges: usize =
+            self.shards.iter().map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity())).sum();
         self.shards.iter().map(Shard::state_bytes).sum::<usize>() + edges + self.automaton.bytes()
     }
 
@@ -350,9 +359,8 @@ fn shard_of(hash: u64) -> usize {
 fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
     let n = automaton.n();
     let contents = layout.fields.iter().enumerate().map(|(i, field)| (i, field.get(state)));
-    contents.fold(0, |hash, (i, id)| {
-        hash ^ if i < n { automaton.hot(i, id).hash } else { automaton.value_hash(i - n, id) }
-    })
+    contents
+        .fold(0, |hash, (i, id)| hash ^ if i < n { automaton.hot(i, id).hash } else { automaton.value_hash(i - n, id) })
 }
 
 impl Shard {
@@ -373,13 +381,7 @@ impl Shard {
     }
 
     /// Writes down the edges of the states of a batch, whose successors now have indices.
-    fn link<'a>(
-        &mut self,
-        s: usize,
-        from: u32,
-        successors: &Successors,
-        inserted: impl Fn(usize) -> &'a Vec<u32>,
-    ) {
+    fn link<'a>(&mut self, s: usize, from: u32, successors: &Successors, inserted: impl Fn(usize) -> &'a Vec<u32>) {
         let mut arrivals: Vec<_> = (0..SHARDS).map(|to| inserted(to).iter()).collect();
         let mut edges = successors.edges.iter();
         grow(&mut self.offsets, successors.degrees.len());

@@ -271,8 +271,7 @@ impl View {
             self.at += 1;
             return Ok(R::of_word(word.bits));
         }
-        let mut access =
-            Access { op, reg: reg.0, operands, line, place: Location::caller(), result: 0, before: 0 };
+        let mut access = Access { op, reg: reg.0, operands, line, place: Location::caller(), result: 0, before: 0 };
         match self.mode {
             Mode::Look => {
                 self.access = Some(access);

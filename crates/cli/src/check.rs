@@ -157,13 +157,12 @@ fn code_by_claims(about: &About, report: &Report) -> u8 {
     }
 }
 
-/// Whether a finding is what the source claims, if it claims anything.
+/// Whether a finding is what the source claims, if it claims anything and something was found.
 pub(crate) fn agrees(about: &About, finding: &Finding) -> Option<bool> {
-    let verdict = |holds: bool| match finding.verdict {
-        Verdict::Holds => holds,
-        Verdict::Fails => !holds,
-        Verdict::Unknown => false,
-    };
+    if finding.verdict == Verdict::Unknown {
+        return None;
+    }
+    let verdict = |holds| (finding.verdict == Verdict::Holds) == holds;
     let claims = about.claims.iter().filter_map(|claim| match *claim {
         Claim::Holds(property) if property == finding.property => Some(verdict(true)),
         Claim::Fails(property) if property == finding.property => Some(verdict(false)),
@@ -187,11 +186,8 @@ fn beside_the_text(about: &About, report: &Report) -> String {
 }
 
 pub(crate) fn as_json(about: &About, size: Size, report: &Report) -> Value {
-    let properties: Map<String, Value> = report
-        .findings
-        .iter()
-        .map(|finding| (finding.property.name().to_string(), finding_as_json(finding)))
-        .collect();
+    let properties: Map<String, Value> =
+        report.findings.iter().map(|finding| (finding.property.name().to_string(), finding_as_json(finding))).collect();
     json!({
         "algorithm": about.name,
         "n": size.n,
@@ -217,9 +213,8 @@ fn finding_as_json(finding: &Finding) -> Value {
         Verdict::Unknown => "unknown",
     };
     let steps = finding.run.iter().flat_map(|run| &run.steps);
-    let trace: Vec<Value> = steps
-        .map(|step| json!({ "process": step.process, "line": step.line, "access": step.access }))
-        .collect();
+    let trace: Vec<Value> =
+        steps.map(|step| json!({ "process": step.process, "line": step.line, "access": step.access })).collect();
     let mut value = json!({
         "verdict": verdict,
         "trace": trace,

@@ -58,8 +58,12 @@ fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
         }
         _ => {
             // The message, and what clap suggests; the usage is for --help.
-            let lines: Vec<&str> =
-                text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:")).filter(|l| !l.is_empty()).collect();
+            let lines: Vec<&str> = text
+                .lines()
+                .map(str::trim)
+                .take_while(|line| !line.starts_with("Usage:"))
+                .filter(|l| !l.is_empty())
+                .collect();
             let message = lines.join("; ").replace(":;", ":");
             let message = message.strip_prefix("error: ").unwrap_or(&message).to_string();
             let message = message.replace("; For more information, try '--help'.", "");

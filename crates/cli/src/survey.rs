@@ -52,9 +52,9 @@ fn as_text(surveyed: &[(&About, Size, Report)]) -> String {
     let (parts, locks): (Vec<_>, Vec<_>) = surveyed.iter().partition(|(about, ..)| about.kind == Kind::Part);
     let states: u64 = surveyed.iter().map(|(_, _, report)| report.states).sum();
     let seconds: f64 = surveyed.iter().map(|(_, _, report)| report.seconds).sum();
-    let differ = surveyed.iter().filter(|(about, _, report)| {
-        report.findings.iter().any(|finding| agrees(about, finding) == Some(false))
-    });
+    let differ = surveyed
+        .iter()
+        .filter(|(about, _, report)| report.findings.iter().any(|finding| agrees(about, finding) == Some(false)));
     let names: Vec<&str> = differ.map(|(about, ..)| about.name).collect();
     let verdict = match names.as_slice() {
         [] => "all as claimed".to_string(),

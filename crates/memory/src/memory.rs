@@ -181,12 +181,10 @@ pub trait Memory: Sized {
         state: S,
         body: impl Fn(&mut Self, S, usize) -> Result<S, Self::Halt>,
     ) -> Result<S, Self::Halt> {
-        self.turns(
-            (0, state),
-            |m, (i, state)| {
-                if i == n { Ok(Break(state)) } else { Ok(Continue((i + 1, body(m, state, i)?))) }
-            },
-        )
+        // By value, and with `<`: then the compiler sees that `i` is in bounds.
+        self.turns((0, state), move |m, (i, state)| {
+            Ok(if i < n { Continue((i + 1, body(m, state, i)?)) } else { Break(state) })
+        })
     }
 
     /// Goes through `0..n` as long as `holds` says yes; true if it always did. The early end is what a loop over
@@ -204,14 +202,8 @@ pub trait Memory: Sized {
         n: usize,
         holds: impl Fn(&mut Self, usize) -> Result<bool, Self::Halt>,
     ) -> Result<bool, Self::Halt> {
-        self.turns(0, |m, i| {
-            if i == n {
-                Ok(Break(true))
-            } else if holds(m, i)? {
-                Ok(Continue(i + 1))
-            } else {
-                Ok(Break(false))
-            }
+        self.turns(0, move |m, i| {
+            if i < n { Ok(if holds(m, i)? { Continue(i + 1) } else { Break(false) }) } else { Ok(Break(true)) }
         })
     }
 

@@ -168,34 +168,6 @@ impl Memory for Native {
         }
     }
 
-    // The same as the provided ones, said in a way that lets the compiler see that `i` is in bounds.
-    #[inline(always)]
-    fn fold<S: Local>(
-        &mut self,
-        n: usize,
-        mut state: S,
-        body: impl Fn(&mut Self, S, usize) -> Result<S, Infallible>,
-    ) -> Result<S, Infallible> {
-        for i in 0..n {
-            state = body(self, state, i)?;
-        }
-        Ok(state)
-    }
-
-    #[inline(always)]
-    fn all(
-        &mut self,
-        n: usize,
-        holds: impl Fn(&mut Self, usize) -> Result<bool, Infallible>,
-    ) -> Result<bool, Infallible> {
-        for i in 0..n {
-            if !holds(self, i)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
     #[inline(always)]
     fn relax(&mut self) {
         self.waited = self.waited.wrapping_add(1);

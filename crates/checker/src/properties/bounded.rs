@@ -6,7 +6,7 @@ impl Evidence<'_> {
     pub(super) fn endless(&self, section: Section) -> Option<Violation> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].endless[section as usize])?;
-        let path = judge.lasso(path, stays(judge, p), |_| vec![Need::Step(p)])?;
+        let path = judge.lasso(path, stays(judge, p), vec![Need::Step(p)])?;
         let processes = self.processes(|waits| !waits.endless[section as usize].is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be kept in `{section}`") })
     }

@@ -18,7 +18,7 @@ impl Evidence<'_> {
     pub(super) fn endless_overtaking(&self) -> Option<Violation> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].overtaken)?;
-        let path = judge.lasso(path, stays(judge, p), |_| vec![Need::EntryOfAnother(p)])?;
+        let path = judge.lasso(path, stays(judge, p), vec![Need::EntryOfAnother(p)])?;
         let processes = self.processes(|waits| !waits.overtaken.is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be passed again and again") })
     }

@@ -1,11 +1,6 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left.
 use super::{Evidence, Violation};
-use crate::{
-    components::components,
-    judge::StateSet,
-    program::Section,
-    search::Id,
-};
+use crate::{components::components, judge::StateSet, program::Section, search::Id};
 
 impl Evidence<'_> {
     pub(super) fn deadlock(&self) -> Option<Violation> {
@@ -21,15 +16,23 @@ impl Evidence<'_> {
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut stuck = StateSet::default();
         let roots = judge.states().filter(|&state| starving(state));
-        components(judge.graph, judge.model, roots, no_progress, |_, p, _| 1 << p, |members, stepping, _| {
-            // Nobody changes section on such a cycle, so one state speaks for all.
-            let resting = judge.those_in(members[0], Section::Remainder);
-            if resting != everyone && stepping | resting == everyone {
-                members.iter().for_each(|&state| stuck.insert(state));
-            }
-        });
+        components(
+            judge.graph,
+            judge.model,
+            roots,
+            no_progress,
+            |_, p, _| 1 << p,
+            |members, stepping, _| {
+                // Nobody changes section on such a cycle, so one state speaks for all.
+                let resting = judge.those_in(members[0], Section::Remainder);
+                if resting != everyone && stepping | resting == everyone {
+                    members.iter().for_each(|&state| stuck.insert(state));
+                }
+            },
+        );
         let (path, _) = judge.shortest_to(|_| &stuck)?;
-        let path = judge.lasso(path, no_progress, |members| judge.fairness(members))?;
+        let fairly = judge.fairness(judge.end(&path));
+        let path = judge.lasso(path, no_progress, fairly)?;
         let at = judge.end(&path);
         let processes = judge.model.processes().filter(|&p| judge.section(at, p) != Section::Remainder).collect();
         Some(Violation { path, processes, note: String::new() })

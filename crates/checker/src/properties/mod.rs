@@ -18,6 +18,7 @@ use crate::{
     program::{Program, Section},
     report::{Finding, Verdict},
     run::{Path, realise},
+    search::Graph,
 };
 use waits::{Entries, Waits};
 
@@ -48,26 +49,47 @@ pub(crate) fn is_about_states(property: Property) -> bool {
     property == Property::Exclusion
 }
 
-pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Finding>, Error> {
+/// On how many threads the properties can be judged within the memory; none if not even on one.
+pub(crate) fn affordable_threads(graph: &Graph, model: &Model) -> Option<usize> {
+    // For each state: sections; and on each thread the largest of what components, entries and shortest paths take.
+    let (once, on_each) = (4, 28 + model.n);
+    let left = match model.max_memory {
+        None => return Some(model.threads),
+        Some(max) => (max as usize).saturating_sub(graph.bytes()),
+    };
+    let threads = (left / graph.ids()).saturating_sub(once) / on_each;
+    (threads > 0).then_some(threads.min(model.threads))
+}
+
+/// Reads the properties off the graph on so many threads; if on none, only those about states.
+pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usize>) -> Result<Vec<Finding>, Error> {
     let (graph, model) = (judge.graph, judge.model);
     let wanted = wanted(program, model);
+    let affordable = |property| threads.is_some() || is_about_states(property);
+    let threads = threads.unwrap_or(1);
+    let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property) && affordable(property));
     let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Rule);
-    let waits = if wanted.iter().copied().any(about_waiting) {
-        parallel::map(model.threads, model.processes(), |p| Waits::of(&judge, p))
+    let waits = if needed(about_waiting) {
+        parallel::map(threads, model.processes(), |p| Waits::of(&judge, p))
     } else {
         Vec::new()
     };
     let bounded = waits.iter().all(|waits| waits.overtaken.is_empty());
-    let about_order = |property: &Property| matches!(property, Property::Fcfs | Property::Bypass);
-    let entries = (bounded && wanted.iter().any(about_order))
-        .then(|| parallel::map(model.threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
+    let about_order = |property| matches!(property, Property::Fcfs | Property::Bypass);
+    let entries = (bounded && needed(about_order))
+        .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
     let evidence = Evidence { judge, waits, entries };
-    let violations = parallel::map(model.threads, 0..wanted.len(), |i| evidence.violation(wanted[i]));
+    let violations = parallel::map(threads, 0..wanted.len(), |i| {
+        if affordable(wanted[i]) { evidence.violation(wanted[i]) } else { None }
+    });
     let everything_seen = graph.stop.is_none()
         && evidence.waits.iter().all(|waits| waits.complete)
         && evidence.entries.iter().flatten().all(|entries| entries.complete);
     let findings = std::iter::zip(wanted, violations).map(|(property, violation)| {
         let mut finding = Finding::new(property);
+        if !affordable(property) {
+            return Ok(finding);
+        }
         if property == Property::Bypass {
             finding.bypass = Some(evidence.bypass()).filter(|bypass| everything_seen || bypass.is_unbounded());
         }

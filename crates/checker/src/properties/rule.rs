@@ -1,4 +1,6 @@
 //! What a part's calls return obeys the part's rule.
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Violation};
@@ -7,32 +9,47 @@ use crate::{program::Program, search::Id};
 impl Evidence<'_> {
     pub(super) fn breach(&self, program: &dyn Program) -> Option<Violation> {
         let judge = &self.judge;
-        // Many states share their processes' local states; ask once for each combination.
-        let mut known: FxHashMap<Vec<u32>, Option<String>> = FxHashMap::default();
-        let mut bad: FxHashMap<Id, String> = FxHashMap::default();
-        for state in judge.states() {
-            let locals = self.locals(state);
-            let verdict = known.entry(locals).or_insert_with_key(|locals| self.complaint(program, locals));
-            if let Some(complaint) = verdict {
-                bad.insert(state, complaint.clone());
-            }
-        }
-        let path = judge.shortest(1, |_, _, _, _| Some(0), |_, state| bad.contains_key(&state))?;
-        let note = path.steps.last().and_then(|(_, state)| bad.remove(state)).unwrap_or_default();
+        let outcomes: Vec<Outcomes> = judge.model.processes().map(|p| self.outcomes(program, p)).collect();
+        // Many states have the same outcomes; the rule is asked once for each combination.
+        let asked: RefCell<FxHashMap<u64, Option<String>>> = RefCell::default();
+        let complaint = |state: Id| {
+            let packed = judge.graph.state(state);
+            let local = |p: usize| judge.graph.layout.fields[p].get(packed);
+            let combination = outcomes.iter().enumerate().fold(0, |combination, (p, outcomes)| {
+                combination * outcomes.different + u64::from(outcomes.of_local[local(p) as usize])
+            });
+            let mut asked = asked.borrow_mut();
+            let answer = asked.entry(combination).or_insert_with(|| {
+                let processes = judge.model.processes().map(|p| {
+                    let local = judge.graph.automaton.local(p, local(p));
+                    (local.section, &*local.history)
+                });
+                program.rule(&processes.collect::<Vec<_>>()).err()
+            });
+            answer.clone()
+        };
+        let path = judge.shortest(1, |_, _, _, _| Some(0), |_, state| complaint(state).is_some())?;
+        let note = complaint(judge.end(&path)).unwrap_or_default();
         Some(Violation { path, processes: Vec::new(), note })
     }
 
-    fn locals(&self, state: Id) -> Vec<u32> {
-        let graph = self.judge.graph;
-        let packed = graph.state(state);
-        self.judge.model.processes().map(|p| graph.layout.fields[p].get(packed)).collect()
+    /// Which of process `p`'s local states have the same latest outcome.
+    fn outcomes(&self, program: &dyn Program, p: usize) -> Outcomes {
+        let automaton = &self.judge.graph.automaton;
+        let mut numbers: FxHashMap<Vec<u64>, u32> = FxHashMap::default();
+        let locals = (0..automaton.contents(p)).map(|local| automaton.local(p, local as u32));
+        let of_local = locals
+            .map(|local| {
+                let next = numbers.len() as u32;
+                *numbers.entry(program.outcome(local.section, &local.history)).or_insert(next)
+            })
+            .collect();
+        Outcomes { of_local, different: numbers.len() as u64 }
     }
+}
 
-    fn complaint(&self, program: &dyn Program, locals: &[u32]) -> Option<String> {
-        let local = |(p, &id)| {
-            let local = self.judge.graph.automaton.local(p, id);
-            (local.section, &*local.history)
-        };
-        program.rule(&locals.iter().enumerate().map(local).collect::<Vec<_>>()).err()
-    }
+/// A process' outcomes, numbered.
+struct Outcomes {
+    of_local: Vec<u32>,
+    different: u64,
 }

@@ -78,19 +78,26 @@ impl Entries {
         let waiting = |state| judge.section(state, p) == Section::Wait;
         let roots = judge.states().filter(|&state| waiting(state));
         let keep = |_, _, to| waiting(to);
-        entries.complete = components(judge.graph, judge.model, roots, keep, |_, _, _| 0, |members, _, marks| {
-            let most = most_from(judge, p, members, marks, &ahead);
-            for &state in members {
-                ahead[state as usize * n..][..n].copy_from_slice(&most[..n]);
-                for q in judge.model.processes() {
-                    entries.in_all[q] = entries.in_all[q].max(most[q]);
-                    // If q is on its way in now, it may have started before p was through the doorway.
-                    if !matches!(judge.section(state, q), Section::Doorway | Section::Wait) {
-                        entries.late[q] = entries.late[q].max(most[q]);
+        entries.complete = components(
+            judge.graph,
+            judge.model,
+            roots,
+            keep,
+            |_, _, _| 0,
+            |members, _, marks| {
+                let most = most_from(judge, p, members, marks, &ahead);
+                for &state in members {
+                    ahead[state as usize * n..][..n].copy_from_slice(&most[..n]);
+                    for q in judge.model.processes() {
+                        entries.in_all[q] = entries.in_all[q].max(most[q]);
+                        // If q is on its way in now, it may have started before p was through the doorway.
+                        if !matches!(judge.section(state, q), Section::Doorway | Section::Wait) {
+                            entries.late[q] = entries.late[q].max(most[q]);
+                        }
                     }
                 }
-            }
-        });
+            },
+        );
         entries
     }
 }

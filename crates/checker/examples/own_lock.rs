@@ -1,0 +1,38 @@
+//! A lock from nothing to a verdict and a counterexample: `cargo run -p doorway-checker --example own_lock`.
+use doorway_checker::{Model, Property, check};
+use doorway_memory::{Exclusion, Memory, Pid, Space};
+
+/// Two processes take turns.
+struct Alternation<M: Memory> {
+    turn: M::Reg<usize>,
+}
+
+impl<M: Memory> Alternation<M> {
+    fn new(space: &mut impl Space<Mem = M>) -> Self {
+        Alternation { turn: space.shared("turn", 0) }
+    }
+}
+
+impl<M: Memory> Exclusion<M> for Alternation<M> {
+    type Place = ();
+
+    fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
+        Ok(())
+    }
+
+    fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        m.spin(|m| m.test(&self.turn, |turn| turn == p))
+    }
+
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        m.write(&self.turn, 1 - p)
+    }
+}
+
+fn main() -> Result<(), doorway_checker::Error> {
+    let report = check(&Model::new(2), |space| Alternation::new(space))?;
+    print!("{report}");
+    assert!(report.holds(Property::Exclusion));
+    assert!(report.fails(Property::DeadlockFreedom), "if the other does not come, it is never my turn again");
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Every claim of the texts, as the search finds it.
+mod common;
+
+use common::{about, report};
+use doorway_algorithms::{Claim, registry};
+use doorway_checker::{Bound, Property, Report, Verdict};
+
+/// The number of states is pinned: a search that silently explores less must fail here.
+macro_rules! claims {
+    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal => $states:literal;)*) => {
+        $(
+            $(#[$attribute])*
+            #[test]
+            fn $test() {
+                assert_eq!(checked($name, $n).states, $states);
+            }
+        )*
+
+        /// No algorithm of the catalogue is left out.
+        #[test]
+        fn every_algorithm_is_checked_here_at_its_default_size() {
+            let here = [$(($name, $n)),*];
+            for about in registry::all() {
+                assert!(here.contains(&(about.name, about.default_n)), "{} is not checked", about.name);
+            }
+        }
+    };
+}
+
+claims! {
+    lock_one_excludes_and_deadlocks: "lock-one", 2 => 8;
+    lock_two_excludes_and_deadlocks: "lock-two", 2 => 7;
+    peterson_is_fair: "peterson", 2 => 32;
+    peterson_polite_starves_in_its_exit: "peterson-polite", 2 => 46;
+    livelock_is_one: "livelock", 2 => 33;
+    filter_is_starvation_free_and_unfair_for_three: "filter", 3 => 2_090;
+    filter_is_starvation_free_and_unfair_for_four: "filter", 4 => 190_197;
+    #[ignore = "80 s, 2 GB"]
+    filter_is_starvation_free_and_unfair_for_five: "filter", 5 => 23_021_487;
+    bakery_labels_is_fair_for_two_with_any_number_of_tickets: "bakery-labels", 2 => 502;
+    bakery_labels_is_fair_for_three_with_any_number_of_tickets: "bakery-labels", 3 => 48_941;
+    #[ignore = "20 s"]
+    bakery_labels_is_fair_for_four_with_any_number_of_tickets: "bakery-labels", 4 => 8_666_185;
+    bakery_is_fair_for_two_with_any_number_of_tickets: "bakery", 2 => 218;
+    bakery_is_fair_for_three_with_any_number_of_tickets: "bakery", 3 => 12_173;
+    bakery_is_fair_for_four_with_any_number_of_tickets: "bakery", 4 => 926_989;
+    flaky_excludes_and_deadlocks_for_two: "flaky", 2 => 98;
+    flaky_excludes_and_deadlocks_for_three: "flaky", 3 => 981;
+    peterson_tree_is_starvation_free_and_unfair_for_three: "peterson-tree", 3 => 480;
+    peterson_tree_is_starvation_free_and_unfair_for_four: "peterson-tree", 4 => 7_680;
+    peterson_tree_is_starvation_free_and_unfair_for_five: "peterson-tree", 5 => 103_680;
+    tournament_is_starvation_free_and_unfair_for_three: "tournament", 3 => 492;
+    tournament_is_starvation_free_and_unfair_for_four: "tournament", 4 => 7_040;
+    tournament_is_starvation_free_and_unfair_for_five: "tournament", 5 => 101_680;
+    fast_path_does_not_exclude: "fast-path", 2 => 348;
+    one_bit_starves_all_but_process_0_of_two: "one-bit", 2 => 17;
+    one_bit_starves_all_but_process_0_of_four: "one-bit", 4 => 2_828;
+    #[ignore = "5 s"]
+    one_bit_starves_all_but_process_0_of_six: "one-bit", 6 => 971_615;
+    dijkstra_starves_for_three: "dijkstra", 3 => 2_236;
+    dijkstra_starves_for_four: "dijkstra", 4 => 69_140;
+    lamport_fast_starves_for_four: "lamport-fast", 4 => 465_876;
+    lamport_fast_starves_for_three: "lamport-fast", 3 => 13_257;
+    black_white_bakery_is_fair_for_two: "black-white-bakery", 2 => 1_407;
+    black_white_bakery_is_fair_for_three: "black-white-bakery", 3 => 167_894;
+    at_most_one_of_three_stops_at_a_bouncer: "bouncer", 3 => 523;
+    at_most_one_of_four_stops_at_a_bouncer: "bouncer", 4 => 4_633;
+    the_bouncer_array_gives_three_different_names: "renaming", 3 => 14_887;
+    #[ignore = "5 s"]
+    the_bouncer_array_gives_four_different_names: "renaming", 4 => 2_884_713;
+    timestamps_in_sequence_are_ordered_for_three: "timestamps", 3 => 1_666;
+    timestamps_in_sequence_are_ordered_for_four: "timestamps", 4 => 449_813;
+    timestamps_at_the_same_time_are_not: "timestamps-concurrent", 3 => 4_044_558;
+}
+
+/// Checks every property, and that each is as claimed.
+fn checked(name: &str, n: usize) -> Report {
+    let report = report(name, n, |model| model);
+    assert_eq!(report.incomplete, None, "{name} n={n}");
+    for claim in about(name).claims {
+        let bypass = || report.finding(Property::Bypass).bypass.expect("it was asked for");
+        let as_claimed = match *claim {
+            Claim::Holds(property) => report.holds(property),
+            Claim::Fails(property) => report.fails(property),
+            Claim::Bypass(bound) => bypass().late.number() == bound,
+            Claim::Entries(bound) => bypass().in_all.number() == bound,
+        };
+        assert!(as_claimed, "{name} n={n} is not as claimed ({claim}):\n{report}");
+    }
+    for finding in &report.findings {
+        assert_ne!(finding.verdict, Verdict::Unknown, "{name} n={n}: {finding}");
+        assert_eq!(finding.verdict == Verdict::Fails, finding.run.is_some(), "{name} n={n}: a failure has a run");
+    }
+    report
+}
+
+#[test]
+fn first_come_first_served_is_bypass_zero_and_nothing_else_is() {
+    for about in registry::all().iter().filter(|about| about.name != "timestamps-concurrent") {
+        let report = report(about.name, about.default_n, |model| model);
+        let Some(fcfs) = report.findings.iter().find(|finding| finding.property == Property::Fcfs) else { continue };
+        let late = report.finding(Property::Bypass).bypass.expect("it was asked for").late;
+        assert_eq!(fcfs.verdict == Verdict::Holds, late == Bound::AtMost(0), "{}", about.name);
+    }
+}
+
+#[test]
+fn only_process_0_is_safe_in_one_bit() {
+    for n in 2..=5 {
+        let report = report("one-bit", n, |model| model.only([Property::StarvationFreedom]));
+        assert_eq!(report.finding(Property::StarvationFreedom).processes, (1..n).collect::<Vec<_>>());
+    }
+}
+
+/// Once through the doorway one sees at most one entry of each other, by who came before.
+#[test]
+fn the_bakeries_let_each_other_process_in_once_before() {
+    for (name, n) in [("bakery", 2), ("bakery", 3), ("bakery-labels", 3), ("black-white-bakery", 3)] {
+        let report = report(name, n, |model| model.only([Property::Bypass]));
+        let bypass = report.finding(Property::Bypass).bypass.expect("it was asked for");
+        assert_eq!((bypass.late, bypass.in_all), (Bound::AtMost(0), Bound::AtMost(1)), "{name} n={n}");
+    }
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_threads() {
+    for (name, n) in [("filter", 4), ("bakery", 4), ("one-bit", 5), ("renaming", 3)] {
+        let one = report(name, n, |model| model.threads(1));
+        for threads in [2, 3] {
+            let more = report(name, n, |model| model.threads(threads));
+            assert_eq!(one.to_string(), more.to_string(), "{name} n={n} on {threads} threads");
+            assert_eq!((one.transitions, one.depth), (more.transitions, more.depth), "{name} n={n}");
+        }
+    }
+}
+
+/// Whoever does not step in the cycle must be out at its start, and nobody may get inside (deadlock) or the one who starves
+/// may not (starvation).
+#[test]
+fn every_cycle_that_shows_a_deadlock_or_starvation_is_fair() {
+    for about in registry::all().iter().filter(|about| about.name != "timestamps-concurrent") {
+        let n = about.default_n;
+        let report = report(about.name, n, |model| model);
+        for finding in &report.findings {
+            let is_deadlock = finding.property == Property::DeadlockFreedom;
+            if !is_deadlock && finding.property != Property::StarvationFreedom {
+                continue;
+            }
+            let Some(run) = &finding.run else { continue };
+            let (prefix, cycle) = run.steps.split_at(run.cycle_at.expect("a liveness property fails in a cycle"));
+            let inside = |p| cycle.iter().any(|step| step.process == p && step.arrives == Some("inside"));
+            let steps = |p| cycle.iter().any(|step| step.process == p);
+            let out = |p| prefix.iter().rfind(|step| step.process == p).is_none_or(|step| step.arrives == Some("out"));
+            for p in 0..n {
+                assert!(steps(p) || out(p), "{}: {finding}{run}process {p} is forgotten", about.name);
+                assert!(!is_deadlock || !inside(p), "{}: {finding}{run}process {p} gets inside", about.name);
+            }
+            let gets_somewhere = |p| cycle.iter().any(|step| step.process == p && step.arrives.is_some());
+            let starves = finding.processes.iter().any(|&p| steps(p) && !gets_somewhere(p));
+            assert!(starves, "{}: {finding}{run}nobody starves", about.name);
+        }
+    }
+}
+
+#[test]
+fn a_limit_on_passages_is_said() {
+    let report = report("filter", 3, |model| model.passages(1));
+    assert!(report.holds(Property::Exclusion));
+    assert_eq!(report.incomplete.as_deref(), Some("each process makes at most 1 passages"));
+}

@@ -1,0 +1,96 @@
+//! What the checker cannot see, asserted as it is; LIMITS.md tells the rest.
+mod common;
+
+use common::report;
+use doorway_checker::{Error, Model, Property, Verdict, check};
+use doorway_memory::{Exclusion, Memory, Pid, Space};
+
+#[test]
+fn a_search_that_ends_early_decides_nothing_that_it_has_not_found() {
+    let report = report("one-bit", 6, |model| model.max_states(10_000));
+    assert!(report.stopped);
+    assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
+    assert_eq!(report.finding(Property::StarvationFreedom).verdict, Verdict::Unknown);
+    assert!(report.incomplete.as_ref().unwrap().ends_with("raise --max-states or lower -n"));
+    // A run that was found is real, however early the search ended.
+    assert_eq!(report.finding(Property::Fcfs).verdict, Verdict::Fails);
+}
+
+#[test]
+fn a_search_stays_within_its_memory() {
+    let report = report("filter", 5, |model| model.max_memory(50_000_000).only([Property::Exclusion]));
+    assert!(report.stopped);
+    assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
+    assert!(report.incomplete.as_ref().unwrap().ends_with("raise --max-memory or lower -n"));
+}
+
+/// Tickets above the cap are cut, so a capped search is not an answer about every run, and says so.
+#[test]
+fn a_capped_search_is_incomplete_and_agrees_with_the_complete_one() {
+    for (name, n) in [("bakery", 2), ("bakery", 3), ("bakery-labels", 2), ("bakery-labels", 3)] {
+        let complete = report(name, n, |model| model);
+        for cap in [4, 6] {
+            let capped = report(name, n, |model| model.ticket_cap(cap));
+            assert!(capped.incomplete.is_some(), "{name} n={n} cap {cap}");
+            for (a, b) in std::iter::zip(&complete.findings, &capped.findings) {
+                assert_eq!((a.verdict, a.bypass), (b.verdict, b.bypass), "{name} n={n} cap {cap}: {}", a.property);
+            }
+        }
+    }
+}
+
+/// The counts are those of two independent searches: a sketch of this one, and SPIN's for one-bit.
+#[test]
+fn capped_searches_find_as_many_states_as_others_did() {
+    for (cap, states, cut) in [(4, 16_649, 1_150), (8, 46_478, 1_215)] {
+        let report = report("bakery", 3, |model| model.ticket_cap(cap));
+        assert_eq!(report.states, states);
+        assert_eq!(report.incomplete, Some(format!("tickets above {cap} were cut {cut} times")));
+    }
+}
+
+/// A number that is not a ticket and grows for ever makes a state space without end; only a limit ends the search.
+#[test]
+fn plain_counters_are_not_renumbered() {
+    struct Counter<M: Memory>(M::Reg<u64>, M::Reg<u64>);
+    impl<M: Memory> Exclusion<M> for Counter<M> {
+        type Place = u64;
+        fn doorway(&self, m: &mut M, _: Pid) -> Result<u64, M::Halt> {
+            m.fetch_add(&self.0, 1)
+        }
+        fn wait(&self, m: &mut M, _: Pid, &mine: &u64) -> Result<(), M::Halt> {
+            m.spin(|m| m.test(&self.1, |served| served == mine))
+        }
+        fn exit(&self, m: &mut M, _: Pid, _: &u64) -> Result<(), M::Halt> {
+            m.fetch_add(&self.1, 1).map(|_| ())
+        }
+    }
+    let make = |space: &mut _| Counter(Space::shared(space, "next", 0), Space::shared(space, "served", 0));
+    let unlimited = check(&Model::new(2).max_states(5_000), make).unwrap();
+    assert!(unlimited.stopped);
+    let limited = check(&Model::new(2).passages(3), make).unwrap();
+    assert!(limited.holds(Property::Fcfs) && limited.incomplete.is_some());
+}
+
+#[test]
+fn a_model_that_makes_no_sense_is_refused() {
+    struct Nothing;
+    impl<M: Memory> Exclusion<M> for Nothing {
+        type Place = ();
+        fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
+            Ok(())
+        }
+        fn wait(&self, _: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
+            Ok(())
+        }
+        fn exit(&self, _: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
+            Ok(())
+        }
+    }
+    for model in [Model::new(0), Model::new(11), Model::new(2).k(0)] {
+        assert!(matches!(check(&model, |_| Nothing), Err(Error::Model(_))));
+    }
+    // A lock that does nothing at all is a lock that does not exclude.
+    let report = check(&Model::new(2), |_| Nothing).unwrap();
+    assert!(report.fails(Property::Exclusion) && report.holds(Property::StarvationFreedom));
+}
