@@ -398,3 +398,63 @@ impl Source for View {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use doorway_memory::conformance::{self, Harness};
+
+    use super::*;
+
+    /// Runs a body access by access, each time from the start.
+    struct Replaying;
+
+    impl Harness for Replaying {
+        type Space = Registers;
+
+        fn complete<A, R: Local>(
+            &self,
+            make: impl Fn(&mut Registers) -> A,
+            body: impl Fn(&A, &mut View) -> Result<R, Halt>,
+        ) -> R {
+            let mut registers = Registers::default();
+            let made = make(&mut registers);
+            let mut words: Vec<u64> = registers.list.iter().map(|register| register.init).collect();
+            let mut history = Vec::new();
+            loop {
+                let mut looking = View::look(history.clone());
+                if let Ok(result) = body(&made, &mut looking) {
+                    return result;
+                }
+                let reg = looking.access.expect("it stopped before an access").reg as usize;
+                let mut stepping = View::step(history, words[reg]);
+                let result = body(&made, &mut stepping);
+                words[reg] = stepping.written;
+                assert_eq!(stepping.fault, None);
+                if let Ok(result) = result {
+                    return result;
+                }
+                history = stepping.history;
+            }
+        }
+    }
+
+    #[test]
+    fn conforms() {
+        conformance::all(&Replaying);
+    }
+
+    #[test]
+    fn accesses_read_like_the_papers() {
+        let mut registers = Registers::default();
+        let tail = registers.shared("tail", None::<usize>);
+        let text = |access: &dyn Fn(&mut View)| {
+            let mut view = View::step(Vec::new(), 0);
+            access(&mut view);
+            view.access.unwrap().text(&registers.list)
+        };
+        assert_eq!(text(&|m| drop(m.read(&tail))), "tail = ⊥");
+        assert_eq!(text(&|m| drop(m.write(&tail, Some(2)))), "tail := 2");
+        assert_eq!(text(&|m| drop(m.swap(&tail, Some(2)))), "swap(tail, 2) = ⊥");
+        assert_eq!(text(&|m| drop(m.compare_swap(&tail, None, Some(1)))), "compare-and-swap(tail, ⊥, 1) = true");
+    }
+}

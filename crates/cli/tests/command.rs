@@ -1,0 +1,172 @@
+//! The command as a user meets it: what goes to which stream, and the exit code.
+use std::{
+    fs::OpenOptions,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+fn doorway(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_doorway")).args(arguments).output().expect("it can be run")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("it is text")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_slice(&doorway(arguments).stdout).expect("it is JSON")
+}
+
+/// A wrong call: nothing on standard output, one line on standard error, exit code 2.
+#[track_caller]
+fn refused(arguments: &[&str], message: &str) {
+    let output = doorway(arguments);
+    assert_eq!(text(&output.stderr), format!("doorway: {message}\n"));
+    assert_eq!(text(&output.stdout), "");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_wrong_call_is_told_what_is_wrong_and_the_way_out() {
+    refused(&["check", "petersen"], "no algorithm is called `petersen`; did you mean `peterson`?");
+    refused(&["check", "sieve"], "no algorithm is called `sieve`; `doorway list` shows them all");
+    refused(
+        &["check", "peterson", "-n", "3"],
+        "`peterson` is for 2 processes, not 3; for more try `filter` or `bakery`",
+    );
+    refused(&["check", "bakery", "-n", "1"], "`bakery` needs at least 2 processes, not 1; try -n 2");
+    refused(&["check", "bakery", "-n", "11"], "`bakery` can be checked for at most 10 processes, not 11; try -n 4");
+    refused(&["check", "bakery", "-k", "2"], "`bakery` is mutual exclusion, so k is 1, not 2; leave out -k");
+    refused(&["check", "bouncer", "-k", "2"], "`bouncer` is a part and has no k; leave out -k");
+    refused(
+        &["check", "bakery", "--property", "fairness"],
+        "no property is called `fairness`; the properties are exclusion, deadlock-freedom, starvation-freedom, fcfs, \
+         bypass, bounded-exit, wait-free-doorway",
+    );
+    refused(
+        &["check", "bouncer", "--property", "fcfs"],
+        "`fcfs` is not a property of `bouncer`; it has rule, wait-free",
+    );
+    refused(
+        &["check", "bakery", "-n", "many"],
+        "invalid value 'many' for '-n <N>': invalid digit found in string; `doorway --help` shows how",
+    );
+    refused(
+        &["check", "bakery", "--max-memory", "much"],
+        "invalid value 'much' for '--max-memory <SIZE>': a size is a number with K, M, G or T, such as 8G; \
+         `doorway --help` shows how",
+    );
+    refused(&[], "say what to do: `doorway survey`, `doorway list` or `doorway check NAME`");
+    refused(
+        &["chek"],
+        "unrecognized subcommand 'chek'; tip: a similar subcommand exists: 'check'; `doorway --help` shows how",
+    );
+}
+
+#[test]
+fn what_is_not_there_yet_is_said_and_not_guessed() {
+    refused(&["check", "bakery", "--crashes", "1"], "crashes cannot be checked yet; leave out `--crashes`");
+    refused(
+        &["check", "bakery", "--registers", "safe"],
+        "`safe` registers cannot be checked yet; leave out `--registers`",
+    );
+    refused(&["check", "bakery", "--memory", "tso"], "memory order `tso` cannot be checked yet; leave out `--memory`");
+}
+
+#[test]
+fn a_check_says_on_its_first_line_what_holds() {
+    let output = doorway(&["check", "peterson"]);
+    assert_eq!(
+        text(&output.stdout),
+        "peterson n=2: exclusion, deadlock-freedom, starvation-freedom, fcfs, bounded-exit, wait-free-doorway hold; \
+         bypass at most 0 (1 counting who came before) (32 states)\n\
+         as claimed: Herlihy & Shavit, Fig. 2.6\n"
+    );
+    assert_eq!(text(&output.stderr), "", "progress is for terminals");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn the_exit_code_tells_the_verdict() {
+    let code = |arguments: &[&str]| doorway(arguments).status.code();
+    assert_eq!(code(&["check", "lock-one"]), Some(0), "it deadlocks, as its source says");
+    assert_eq!(code(&["check", "lock-one", "--property", "exclusion"]), Some(0));
+    assert_eq!(code(&["check", "lock-one", "--property", "deadlock-freedom"]), Some(1));
+    assert_eq!(code(&["check", "filter", "-n", "4", "--max-states", "1000", "--property", "exclusion"]), Some(2));
+    assert_eq!(code(&["check", "filter", "-n", "4", "--max-states", "1000"]), Some(2));
+}
+
+#[test]
+fn json_has_the_fields_of_the_contract() {
+    let answer = json(&["check", "lock-one", "--json"]);
+    for field in [
+        "algorithm",
+        "n",
+        "k",
+        "crashes",
+        "registers",
+        "memory",
+        "states",
+        "transitions",
+        "seconds",
+        "bytes_per_state",
+        "complete",
+        "properties",
+    ] {
+        assert!(answer.get(field).is_some(), "no `{field}`");
+    }
+    assert_eq!(
+        (&answer["algorithm"], &answer["states"], &answer["complete"]),
+        (&"lock-one".into(), &8.into(), &true.into())
+    );
+    let deadlock = &answer["properties"]["deadlock-freedom"];
+    assert_eq!(deadlock["verdict"], "fails");
+    assert_eq!(deadlock["cycle_at"], 2);
+    assert_eq!(deadlock["trace"][0], serde_json::json!({ "process": 0, "line": "7", "access": "flag[0] := true" }));
+    assert_eq!(answer["properties"]["exclusion"]["verdict"], "holds");
+    assert_eq!(answer["properties"]["bypass"]["bound"], 0);
+    assert_eq!(json(&["check", "filter", "--json"])["properties"]["bypass"]["bound"], Value::Null);
+
+    let partial = json(&["check", "filter", "--passages", "1", "--json"]);
+    assert_eq!(partial["complete"], false);
+    assert_eq!(partial["reason"], "each process makes at most 1 passages");
+}
+
+#[test]
+fn the_list_has_every_algorithm_with_its_claims() {
+    let list = json(&["list", "--json"]);
+    let list = list.as_array().expect("it is an array");
+    assert_eq!(list.len(), 20);
+    for field in ["name", "title", "source", "kind", "primitives", "local_spin", "claims"] {
+        assert!(list.iter().all(|about| about.get(field).is_some()), "no `{field}`");
+    }
+    let bakery = list.iter().find(|about| about["name"] == "bakery").expect("it is there");
+    assert!(bakery["claims"].as_array().unwrap().contains(&"fcfs".into()));
+    assert_eq!(text(&doorway(&["list"]).stdout).lines().count(), list.len());
+}
+
+#[test]
+fn an_unwritable_output_is_trouble_and_a_closed_one_is_not() {
+    let full = OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+    let output = Command::new(env!("CARGO_BIN_EXE_doorway")).arg("list").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("doorway: cannot write to standard output: "));
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_doorway"))
+        .arg("list")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn too_little_memory_ends_in_a_message() {
+    let output = doorway(&["check", "filter", "-n", "5", "--max-memory", "20M"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stdout).contains("raise --max-memory or lower -n"), "{}", text(&output.stdout));
+}
