@@ -30,7 +30,7 @@ impl<M: Memory> Exclusion<M> for Alternation<M> {
 }
 
 fn main() -> Result<(), doorway_checker::Error> {
-    let report = check(&Model::new(2), |space| Alternation::new(space))?;
+    let report = check(&Model::new(2), Alternation::new)?;
     print!("{report}");
     assert!(report.holds(Property::Exclusion));
     assert!(report.fails(Property::DeadlockFreedom), "if the other does not come, it is never my turn again");

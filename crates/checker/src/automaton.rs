@@ -337,37 +337,43 @@ impl Automaton {
     /// Renumbering is right only if the process looks at nothing but the order of its tickets, and at whether one is the
     /// next of another. Seen here on every step that is ever run: with wider gaps, it must do the same.
     fn obey_order_only(&self, program: &dyn Program, p: Pid, local: u32, word: u64, ran: &Ran) -> Result<(), Error> {
-        if !self.has_tickets {
-            return Ok(());
-        }
+        /// A little, so that remainders change; and a lot, so that differences do.
+        const WIDER_BY: [u64; 2] = [1, 1_000_000];
         let from = self.local(p, local);
-        let seen = match from.access {
-            Some(access) => tickets::of(self.registers[access.reg as usize].kind, word)
-                .map_err(|fault| broken(p, from.section, fault))?,
+        let kind = |access: Access| self.registers[access.reg as usize].kind;
+        let read = match from.access {
+            Some(access) => tickets::of(kind(access), word).map_err(|fault| broken(p, from.section, fault))?,
             None => TicketSet::EMPTY,
         };
-        let widened = Numbering::widening(self.processes[p].tickets[local as usize].union(seen));
-        let word = from.access.map_or(word, |access| widened.apply_to(self.registers[access.reg as usize].kind, word));
-        let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
-        let wide = run(program, p, from.section, from.passages, history, word)?;
-
-        let same_access = match (&wide.access, &ran.access) {
-            (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
-            (wide, ran) => wide.is_none() && ran.is_none(),
-        };
-        let same_written = ran.access.is_none_or(|access| {
-            let kind = self.registers[access.reg as usize].kind;
-            widened.apply_with_next(kind, ran.written) == Some(wide.written)
-        });
-        let same_history = wide.history.len() == ran.history.len()
-            && std::iter::zip(&wide.history, &ran.history).all(|(wide, ran)| {
-                wide.what == ran.what && widened.apply_with_next(ran.kind, ran.bits) == Some(wide.bits)
-            });
-        if same_access && wide.section == ran.section && same_written && same_history {
-            Ok(())
-        } else {
-            Err(broken(p, from.section, Fault::TicketArithmetic))
+        let seen = self.processes[p].tickets[local as usize].union(read);
+        let mut made = Vec::new();
+        ran.history.iter().for_each(|word| tickets::collect(word.kind, word.bits, &mut made));
+        ran.access.iter().for_each(|access| tickets::collect(kind(*access), ran.written, &mut made));
+        if seen.is_empty() && made.is_empty() {
+            return Ok(());
         }
+        for by in WIDER_BY {
+            let widened = Numbering::widening(seen, by);
+            let word = from.access.map_or(word, |access| widened.apply_to(kind(access), word));
+            let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
+            let wide = run(program, p, from.section, from.passages, history, word)?;
+
+            let same_access = match (&wide.access, &ran.access) {
+                (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
+                (wide, ran) => wide.is_none() && ran.is_none(),
+            };
+            let same_written = ran
+                .access
+                .is_none_or(|access| widened.apply_with_next(kind(access), ran.written) == Some(wide.written));
+            let same_history = wide.history.len() == ran.history.len()
+                && std::iter::zip(&wide.history, &ran.history).all(|(wide, ran)| {
+                    wide.what == ran.what && widened.apply_with_next(ran.kind, ran.bits) == Some(wide.bits)
+                });
+            if !(same_access && wide.section == ran.section && same_written && same_history) {
+                return Err(broken(p, from.section, Fault::TicketArithmetic));
+            }
+        }
+        Ok(())
     }
 
     /// Bytes held, near enough.
@@ -404,14 +410,14 @@ fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> R
             Ok(fault) => *fault,
             Err(payload) => Fault::Panicked(message(payload.as_ref())),
         };
-        broken(p, section, fault)
+        broken(p, view.section, fault)
     })?;
     let at_rest = matches!(next, Section::Remainder | Section::Critical);
     if at_rest && view.halted() {
         view.fault.get_or_insert(Fault::SwallowedHalt);
     }
     match view.fault.take() {
-        Some(fault) => Err(broken(p, next, fault)),
+        Some(fault) => Err(broken(p, view.section, fault)),
         None => Ok((next, view)),
     }
 }

@@ -4,13 +4,21 @@
 //! 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its component.
 use doorway_memory::Pid;
 
-use crate::{
-    model::Model,
-    search::{Graph, Id, split},
-};
+use crate::search::{Id, split};
+
+/// States and the steps between them.
+pub(crate) trait Steps {
+    /// One more than the largest id.
+    fn ids(&self) -> usize;
+    /// A state's steps, each a process and a target; see [`split`].
+    fn steps_of(&self, state: Id) -> &[u32];
+}
 
 /// Which component each finished state is in.
 pub(crate) struct Marks(Vec<u32>);
+
+/// The mark of a state that is not looked at.
+const OUTSIDE: u32 = u32::MAX;
 
 impl Marks {
     pub(crate) fn same(&self, a: Id, b: Id) -> bool {
@@ -18,83 +26,118 @@ impl Marks {
     }
 }
 
-/// Calls `found` with the states of each component of the graph of steps that `keep` keeps, as far as it can be reached from
-/// `roots`, and with the labels of the steps inside it, or-ed together. A component comes after those it leads to. False if
-/// it was cancelled.
-pub(crate) fn components(
-    graph: &Graph,
-    model: &Model,
-    roots: impl IntoIterator<Item = Id>,
-    keep: impl Fn(Id, Pid, Id) -> bool,
-    label: impl Fn(Id, Pid, Id) -> u32,
-    mut found: impl FnMut(&[Id], u32, &Marks),
-) -> bool {
-    let mut marks = Marks(vec![0; graph.ids()]);
-    let mut next_index = 1;
-    let mut next_component = u32::MAX;
-    let mut path: Vec<Visit> = Vec::new();
-    let mut open: Vec<Id> = Vec::new();
-    let mut visited = 0_u32;
-    for root in roots {
-        if marks.0[root as usize] != 0 {
-            continue;
-        }
-        marks.0[root as usize] = next_index;
-        next_index += 1;
-        path.push(Visit::new(root));
-        while let Some(visit) = path.last_mut() {
-            let state = visit.state;
-            if let Some(&edge) = graph.raw_steps(state).get(usize::from(visit.followed)) {
-                visit.followed += 1;
-                let (process, target) = split(edge);
-                if !keep(state, process, target) {
-                    continue;
+/// Part of a graph: the states inside, and of the steps between them those that are kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Subgraph<'a, G, I, K> {
+    pub(crate) graph: &'a G,
+    pub(crate) inside: I,
+    pub(crate) keep: K,
+}
+
+impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I, K> {
+    /// Calls `found` with the states of each component, and with the labels of the steps inside it, or-ed together. A
+    /// component comes after those it leads to. False if it was cancelled.
+    pub(crate) fn components(
+        &self,
+        cancelled: impl Fn() -> bool,
+        label: impl Fn(Id, Pid, Id) -> u32,
+        found: impl FnMut(&[Id], u32, &Marks),
+    ) -> bool {
+        self.components_from(0..self.graph.ids() as Id, cancelled, label, found)
+    }
+
+    /// The component a state is in.
+    pub(crate) fn component_of(&self, state: Id) -> Vec<Id> {
+        let mut component = Vec::new();
+        self.components_from(
+            [state],
+            || false,
+            |_, _, _| 0,
+            |members, _, _| {
+                if members.contains(&state) {
+                    component = members.to_vec();
                 }
-                let mark = marks.0[target as usize];
-                if mark == 0 {
-                    visited += 1;
-                    if visited.is_multiple_of(1 << 16) && model.cancelled() {
-                        return false;
-                    }
-                    marks.0[target as usize] = next_index;
-                    next_index += 1;
-                    path.push(Visit::new(target));
-                } else if mark <= next_component {
-                    // The target is not in a component yet, so it will be in this one.
-                    visit.labels |= label(state, process, target);
-                    if mark < marks.0[state as usize] {
-                        marks.0[state as usize] = mark;
-                        visit.first = false;
-                    }
-                }
+            },
+        );
+        component
+    }
+
+    fn components_from(
+        &self,
+        roots: impl IntoIterator<Item = Id>,
+        cancelled: impl Fn() -> bool,
+        label: impl Fn(Id, Pid, Id) -> u32,
+        mut found: impl FnMut(&[Id], u32, &Marks),
+    ) -> bool {
+        let Subgraph { graph, inside, keep } = self;
+        // Marking states outside beforehand saves looking them up each time a step leads there, which is most of the work.
+        let mut marks = Marks((0..graph.ids() as Id).map(|state| if inside(state) { 0 } else { OUTSIDE }).collect());
+        let mut next_index = 1;
+        let mut next_component = OUTSIDE - 1;
+        let mut path: Vec<Visit> = Vec::new();
+        let mut open: Vec<Id> = Vec::new();
+        let mut visited = 0_u32;
+        for root in roots {
+            if marks.0[root as usize] != 0 {
                 continue;
             }
-            let Visit { first, labels, .. } = *visit;
-            path.pop();
-            let mark = marks.0[state as usize];
-            if first {
-                let start = open.iter().rposition(|&other| marks.0[other as usize] < mark).map_or(0, |at| at + 1);
-                open.push(state);
-                next_index -= (open.len() - start) as u32;
-                for &member in &open[start..] {
-                    marks.0[member as usize] = next_component;
+            marks.0[root as usize] = next_index;
+            next_index += 1;
+            path.push(Visit::new(root));
+            while let Some(visit) = path.last_mut() {
+                let state = visit.state;
+                if let Some(&edge) = graph.steps_of(state).get(usize::from(visit.followed)) {
+                    visit.followed += 1;
+                    let (process, target) = split(edge);
+                    if !keep(state, process, target) {
+                        continue;
+                    }
+                    let mark = marks.0[target as usize];
+                    if mark == 0 {
+                        visited += 1;
+                        if visited.is_multiple_of(1 << 16) && cancelled() {
+                            return false;
+                        }
+                        marks.0[target as usize] = next_index;
+                        next_index += 1;
+                        path.push(Visit::new(target));
+                    } else if mark <= next_component {
+                        // The target is not in a component yet, so it will be in this one.
+                        visit.labels |= label(state, process, target);
+                        if mark < marks.0[state as usize] {
+                            marks.0[state as usize] = mark;
+                            visit.first = false;
+                        }
+                    }
+                    continue;
                 }
-                next_component -= 1;
-                found(&open[start..], labels, &marks);
-                open.truncate(start);
-            } else {
-                open.push(state);
-                let parent = path.last_mut().expect("the first state of a component is met before the others");
-                let (process, _) = split(graph.raw_steps(parent.state)[usize::from(parent.followed) - 1]);
-                parent.labels |= labels | label(parent.state, process, state);
-                if mark < marks.0[parent.state as usize] {
-                    marks.0[parent.state as usize] = mark;
-                    parent.first = false;
+                let Visit { first, labels, .. } = *visit;
+                path.pop();
+                let mark = marks.0[state as usize];
+                if first {
+                    let start = open.iter().rposition(|&other| marks.0[other as usize] < mark).map_or(0, |at| at + 1);
+                    open.push(state);
+                    next_index -= (open.len() - start) as u32;
+                    for &member in &open[start..] {
+                        marks.0[member as usize] = next_component;
+                    }
+                    next_component -= 1;
+                    found(&open[start..], labels, &marks);
+                    open.truncate(start);
+                } else {
+                    open.push(state);
+                    let parent = path.last_mut().expect("the first state of a component is met before the others");
+                    let (process, _) = split(graph.steps_of(parent.state)[usize::from(parent.followed) - 1]);
+                    parent.labels |= labels | label(parent.state, process, state);
+                    if mark < marks.0[parent.state as usize] {
+                        marks.0[parent.state as usize] = mark;
+                        parent.first = false;
+                    }
                 }
             }
         }
+        true
     }
-    true
 }
 
 /// A state on the path of the search.
@@ -114,20 +157,78 @@ impl Visit {
     }
 }
 
-/// The component a state is in.
-pub(crate) fn component_of(graph: &Graph, model: &Model, state: Id, keep: impl Fn(Id, Pid, Id) -> bool) -> Vec<Id> {
-    let mut component = Vec::new();
-    components(
-        graph,
-        model,
-        [state],
-        keep,
-        |_, _, _| 0,
-        |members, _, _| {
-            if members.contains(&state) {
-                component = members.to_vec();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A graph given by its edges: `edges[from]` are targets.
+    struct Given(Vec<Vec<u32>>);
+
+    impl Steps for Given {
+        fn ids(&self) -> usize {
+            self.0.len()
+        }
+        fn steps_of(&self, state: Id) -> &[u32] {
+            &self.0[state as usize]
+        }
+    }
+
+    /// Marsaglia's xorshift.
+    fn random(state: &mut u64) -> u64 {
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        *state
+    }
+
+    fn reaches(graph: &Given, inside: impl Fn(Id) -> bool, from: Id) -> Vec<bool> {
+        let mut seen = vec![false; graph.ids()];
+        let mut left = vec![from];
+        while let Some(state) = left.pop() {
+            if inside(state) && !std::mem::replace(&mut seen[state as usize], true) {
+                left.extend(graph.steps_of(state));
             }
-        },
-    );
-    component
+        }
+        seen
+    }
+
+    /// Against the definition: two states are in one component if each reaches the other.
+    #[test]
+    fn components_are_those_of_the_definition_on_random_graphs() {
+        let mut seed = 1;
+        for size in (2..40).cycle().take(400) {
+            let edges =
+                (0..size).map(|_| (0..random(&mut seed) % 4).map(|_| random(&mut seed) as u32 % size).collect());
+            let graph = Given(edges.collect());
+            let outside = random(&mut seed) as u32 % size;
+            let inside = |state| state != outside;
+            let reach: Vec<Vec<bool>> = (0..size).map(|state| reaches(&graph, inside, state)).collect();
+            let together = |a: Id, b: Id| reach[a as usize][b as usize] && reach[b as usize][a as usize];
+
+            let mut seen = vec![false; size as usize];
+            let subgraph = Subgraph { graph: &graph, inside, keep: |_, _, _| true };
+            let finished = subgraph.components(
+                || false,
+                |_, _, _| 1,
+                |members, labels, marks| {
+                    for &a in members {
+                        assert!(!std::mem::replace(&mut seen[a as usize], true), "{a} is in two components");
+                        for b in (0..size).filter(|&b| inside(b)) {
+                            assert_eq!(members.contains(&b), together(a, b), "{a} and {b}");
+                            assert_eq!(members.contains(&b), marks.same(a, b));
+                        }
+                        for &to in graph.steps_of(a) {
+                            let before = !inside(to) || seen[to as usize] || members.contains(&to);
+                            assert!(before, "{to} comes after {a}, which leads to it");
+                        }
+                    }
+                    let inner = members.iter().any(|&a| graph.steps_of(a).iter().any(|to| members.contains(to)));
+                    assert_eq!(labels == 1, inner, "the labels are those of the steps inside");
+                    assert_eq!(subgraph.component_of(members[0]).len(), members.len());
+                },
+            );
+            assert!(finished);
+            assert!((0..size).all(|state| seen[state as usize] == inside(state)), "none is left out");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use doorway_memory::Pid;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    components::component_of,
+    components::{Steps, Subgraph},
     model::Model,
     parallel,
     program::Section,
@@ -38,10 +38,6 @@ impl<'a> Judge<'a> {
     #[inline]
     pub(crate) fn section(&self, state: Id, p: Pid) -> Section {
         Section::ALL[(self.sections[state as usize] >> (3 * p) & 7) as usize]
-    }
-
-    pub(crate) fn states(&self) -> impl Iterator<Item = Id> + '_ {
-        (0..self.graph.ids() as Id).filter(|&state| self.graph.exists(state))
     }
 
     /// The processes in a section, as bits.
@@ -132,21 +128,23 @@ impl<'a> Judge<'a> {
         path.steps.last().map_or(self.graph.initial, |&(_, state)| state)
     }
 
-    /// The path, then round a cycle of steps that `keep` keeps and that has all that is needed.
+    /// The path, then round a cycle through states inside, of steps that are kept, and that has all that is needed.
     pub(crate) fn lasso(
         &self,
         mut path: Path,
+        inside: impl Fn(Id) -> bool,
         keep: impl Fn(Id, Pid, Id) -> bool,
         mut needed: Vec<Need>,
     ) -> Option<Path> {
         let start = self.end(&path);
-        let members: FxHashSet<Id> = component_of(self.graph, self.model, start, &keep).into_iter().collect();
+        let around = Subgraph { graph: self.graph, inside, keep: &keep };
+        let members: FxHashSet<Id> = around.component_of(start).into_iter().collect();
         let keep = |from, p, to| members.contains(&to) && keep(from, p, to);
         path.cycle_at = Some(path.steps.len());
         let mut at = start;
         while !needed.is_empty() {
             let meets = |from, p, to| needed.iter().any(|need| need.met_by(self, from, p, to));
-            let stretch = self.walk(at, &keep, meets)?;
+            let stretch = self.walk(at, keep, meets)?;
             for (p, to) in stretch {
                 needed.retain(|need| !need.met_by(self, at, p, to));
                 path.steps.push((p, to));
@@ -154,7 +152,7 @@ impl<'a> Judge<'a> {
             }
         }
         if at != start {
-            path.steps.extend(self.walk(at, &keep, |_, _, to| to == start)?);
+            path.steps.extend(self.walk(at, keep, |_, _, to| to == start)?);
         }
         Some(path)
     }

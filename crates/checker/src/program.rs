@@ -69,6 +69,7 @@ impl<A: Exclusion<View>> Program for Lock<A> {
         let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
         let mut carried = view.at;
         loop {
+            view.section = section;
             match (section, &place) {
                 (Section::Wait, Some(place)) => {
                     if self.0.wait(view, p, place).is_err() {
@@ -123,6 +124,7 @@ impl<A: Part<View>> Program for Piece<A> {
         } else {
             latest::<A>(view);
         }
+        view.section = Section::Wait;
         match self.0.call(view, p) {
             Err(_) => Section::Wait,
             Ok(outcome) => {

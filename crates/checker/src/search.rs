@@ -13,6 +13,7 @@ use hashbrown::HashTable;
 
 use crate::{
     automaton::{Action, Automaton, Missing, UNLIMITED},
+    components::Steps,
     error::Error,
     layout::Layout,
     model::{Model, Phase, Progress},
@@ -288,11 +289,6 @@ impl Graph {
         (self.levels.len() as u32).saturating_sub(1)
     }
 
-    /// One more than the largest id.
-    pub(crate) fn ids(&self) -> usize {
-        self.shards.iter().map(|shard| shard.len as usize).max().unwrap_or(0) * SHARDS
-    }
-
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let edges: usize =
@@ -314,16 +310,7 @@ impl Graph {
     /// A state's steps: who takes it and where it leads. Empty for a state the search did not come to.
     #[inline]
     pub(crate) fn steps(&self, id: Id) -> impl Iterator<Item = (usize, Id)> + '_ {
-        self.raw_steps(id).iter().map(|&edge| split(edge))
-    }
-
-    #[inline]
-    pub(crate) fn raw_steps(&self, id: Id) -> &[u32] {
-        let shard = &self.shards[id as usize % SHARDS];
-        let index = id as usize >> SHARD_BITS;
-        let Some(&end) = shard.offsets.get(index) else { return &[] };
-        let start = if index == 0 { 0 } else { shard.offsets[index - 1] };
-        &shard.edges[start as usize..end as usize]
+        self.steps_of(id).iter().map(|&edge| split(edge))
     }
 
     /// Every process' section, three bits each.
@@ -342,6 +329,21 @@ impl Graph {
 
     fn hash(&self, state: &[u64]) -> u64 {
         hash_state(&self.automaton, &self.layout, state)
+    }
+}
+
+impl Steps for Graph {
+    fn ids(&self) -> usize {
+        self.shards.iter().map(|shard| shard.len as usize).max().unwrap_or(0) * SHARDS
+    }
+
+    #[inline]
+    fn steps_of(&self, id: Id) -> &[u32] {
+        let shard = &self.shards[id as usize % SHARDS];
+        let index = id as usize >> SHARD_BITS;
+        let Some(&end) = shard.offsets.get(index) else { return &[] };
+        let start = if index == 0 { 0 } else { shard.offsets[index - 1] };
+        &shard.edges[start as usize..end as usize]
     }
 }
 
@@ -369,7 +371,9 @@ impl Shard {
     fn insert(&mut self, state: &[u64], hash: u64, rehash: impl Fn(&[u64]) -> u64) -> u32 {
         let (states, words) = (&self.states, state.len());
         let known = |index: &u32| &states[*index as usize * words..][..words];
-        if let Some(&index) = self.index.find(hash, |index| known(index) == state) {
+        // Word by word: for one or two words a call of the library's comparison takes longer than the comparison.
+        let same = |index: &u32| std::iter::zip(known(index), state).all(|(a, b)| a == b);
+        if let Some(&index) = self.index.find(hash, same) {
             return index;
         }
         let index = self.len;
@@ -521,7 +525,7 @@ impl Batch<'_> {
         let shard = shard_of(state.hash);
         let to = &mut out.to[shard];
         to.push(state.hash);
-        to.extend_from_slice(&state.words[..self.graph.layout.words]);
+        to.extend(state.words.iter().take(self.graph.layout.words));
         out.edges.push((p as u8, shard as u8));
     }
 

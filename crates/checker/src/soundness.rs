@@ -6,6 +6,7 @@ use doorway_memory::Exclusion;
 
 use crate::{
     Model, Registers, View,
+    components::Steps,
     program::{Lock, Program},
     run::Machine,
     search::{Graph, Id, split},
@@ -52,7 +53,7 @@ fn without_splitting(graph: &Graph) -> BTreeSet<Image> {
     let mut queue = VecDeque::from([graph.initial]);
     while let Some(state) = queue.pop_front() {
         let mut last = None;
-        for (p, target) in graph.raw_steps(state).iter().map(|&edge| split(edge)) {
+        for (p, target) in graph.steps_of(state).iter().map(|&edge| split(edge)) {
             if last.replace(p) != Some(p) && seen.insert(target) {
                 queue.push_back(target);
             }

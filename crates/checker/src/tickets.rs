@@ -116,14 +116,14 @@ impl Numbering {
     }
 
     /// Opens every wide gap further.
-    pub(crate) fn widening(tickets: TicketSet) -> Numbering {
+    pub(crate) fn widening(tickets: TicketSet, by: u64) -> Numbering {
         let mut pairs = vec![(0, 0)];
         let (mut last, mut number) = (0, 0);
         for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
             let gap = ticket - last;
-            number += if gap < WIDE { gap } else { gap + 3 };
+            number += u64::from(gap) + if gap < WIDE { 0 } else { by };
             last = ticket;
-            pairs.push((u64::from(ticket), u64::from(number)));
+            pairs.push((u64::from(ticket), number));
         }
         Numbering(pairs)
     }

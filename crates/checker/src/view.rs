@@ -15,7 +15,7 @@ use std::{
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Sink, Source, Space, Ticket, Value};
 
-use crate::error::Fault;
+use crate::{error::Fault, program::Section};
 
 /// More accesses than this in one section without a `turns` means the loop is not a `turns`.
 const ACCESS_LIMIT: usize = 300;
@@ -180,6 +180,8 @@ pub struct View {
     /// What the accessed register holds now.
     pub(crate) written: u64,
     pub(crate) fault: Option<Fault>,
+    /// Where the process is, for messages.
+    pub(crate) section: Section,
     idle: usize,
     deaf: usize,
 }
@@ -208,6 +210,7 @@ impl View {
             access: None,
             written: 0,
             fault: None,
+            section: Section::Remainder,
             idle: 0,
             deaf: 0,
         }

@@ -1,12 +1,13 @@
 //! A section takes a bounded number of one's own steps, whatever others do.
-use super::{Evidence, Violation, waits::stays};
+use super::{Evidence, Violation, waits::any};
 use crate::{judge::Need, program::Section};
 
 impl Evidence<'_> {
     pub(super) fn endless(&self, section: Section) -> Option<Violation> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].endless[section as usize])?;
-        let path = judge.lasso(path, stays(judge, p), vec![Need::Step(p)])?;
+        let there = |state| judge.section(state, p) == section;
+        let path = judge.lasso(path, there, any, vec![Need::Step(p)])?;
         let processes = self.processes(|waits| !waits.endless[section as usize].is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be kept in `{section}`") })
     }

@@ -1,7 +1,8 @@
 //! How often one who came later can enter first.
-use super::{Entries, Evidence, Violation, waits::stays};
+use super::{Entries, Evidence, Violation, waits::any};
 use crate::{
     judge::Need,
+    program::Section,
     report::{Bound, Bypass},
 };
 
@@ -18,7 +19,8 @@ impl Evidence<'_> {
     pub(super) fn endless_overtaking(&self) -> Option<Violation> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].overtaken)?;
-        let path = judge.lasso(path, stays(judge, p), vec![Need::EntryOfAnother(p)])?;
+        let there = |state| judge.section(state, p) == Section::Wait;
+        let path = judge.lasso(path, there, any, vec![Need::EntryOfAnother(p)])?;
         let processes = self.processes(|waits| !waits.overtaken.is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be passed again and again") })
     }

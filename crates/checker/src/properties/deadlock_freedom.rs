@@ -1,6 +1,6 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left.
 use super::{Evidence, Violation};
-use crate::{components::components, judge::StateSet, program::Section, search::Id};
+use crate::{components::Subgraph, judge::StateSet, program::Section, search::Id};
 
 impl Evidence<'_> {
     pub(super) fn deadlock(&self) -> Option<Violation> {
@@ -11,16 +11,13 @@ impl Evidence<'_> {
         let starving = |state| self.waits.iter().any(|waits| waits.starving.contains(state));
         let no_progress = |from: Id, p, to: Id| {
             let left = judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
-            !judge.enters(from, p, to) && !left && starving(to)
+            !judge.enters(from, p, to) && !left
         };
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut stuck = StateSet::default();
-        let roots = judge.states().filter(|&state| starving(state));
-        components(
-            judge.graph,
-            judge.model,
-            roots,
-            no_progress,
+        let there = Subgraph { graph: judge.graph, inside: starving, keep: no_progress };
+        there.components(
+            || judge.model.cancelled(),
             |_, p, _| 1 << p,
             |members, stepping, _| {
                 // Nobody changes section on such a cycle, so one state speaks for all.
@@ -32,7 +29,7 @@ impl Evidence<'_> {
         );
         let (path, _) = judge.shortest_to(|_| &stuck)?;
         let fairly = judge.fairness(judge.end(&path));
-        let path = judge.lasso(path, no_progress, fairly)?;
+        let path = judge.lasso(path, starving, no_progress, fairly)?;
         let at = judge.end(&path);
         let processes = judge.model.processes().filter(|&p| judge.section(at, p) != Section::Remainder).collect();
         Some(Violation { path, processes, note: String::new() })

@@ -12,6 +12,7 @@ use doorway_memory::{Pid, Property};
 
 use crate::{
     Model,
+    components::Steps,
     error::Error,
     judge::Judge,
     parallel,

@@ -2,7 +2,7 @@
 use doorway_memory::Pid;
 
 use crate::{
-    components::{Marks, components},
+    components::{Marks, Steps, Subgraph},
     judge::{Judge, StateSet},
     model::MAX_PROCESSES,
     program::Section,
@@ -30,32 +30,39 @@ impl Waits {
         const ENTRIES: usize = 16;
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut waits = Waits::default();
+        let mut complete = true;
         let label = |from, q: Pid, to| {
             let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, q, to);
             1 << q | u32::from(overtakes) << (ENTRIES + q)
         };
-        let roots = judge.states().filter(|&state| is_busy(judge.section(state, p)));
-        waits.complete = components(judge.graph, judge.model, roots, stays(judge, p), label, |members, labels, _| {
-            if labels == 0 {
-                return;
-            }
-            let stepping = labels & everyone;
-            let overtakers = labels >> ENTRIES;
-            let section = judge.section(members[0], p);
-            // Who does not step is in the same section in all of these states.
-            let resting = judge.those_in(members[0], Section::Remainder);
-            waits.overtakers |= overtakers;
-            let bad = [
-                (stepping | resting == everyone, &mut waits.starving),
-                (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
-                (overtakers != 0, &mut waits.overtaken),
-            ];
-            for (is_bad, set) in bad {
-                if is_bad {
-                    members.iter().for_each(|&state| set.insert(state));
-                }
-            }
-        });
+        for section in [Section::Doorway, Section::Wait, Section::Exit] {
+            let there = Subgraph { graph: judge.graph, inside: |state| judge.section(state, p) == section, keep: any };
+            complete &= there.components(
+                || judge.model.cancelled(),
+                label,
+                |members, labels, _| {
+                    if labels == 0 {
+                        return;
+                    }
+                    let stepping = labels & everyone;
+                    let overtakers = labels >> ENTRIES;
+                    // Who does not step is in the same section in all of these states.
+                    let resting = judge.those_in(members[0], Section::Remainder);
+                    waits.overtakers |= overtakers;
+                    let bad = [
+                        (stepping | resting == everyone, &mut waits.starving),
+                        (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
+                        (overtakers != 0, &mut waits.overtaken),
+                    ];
+                    for (is_bad, set) in bad {
+                        if is_bad {
+                            members.iter().for_each(|&state| set.insert(state));
+                        }
+                    }
+                },
+            );
+        }
+        waits.complete = complete;
         waits
     }
 }
@@ -76,13 +83,9 @@ impl Entries {
         // How often each other can get inside, from each state on.
         let mut ahead = vec![0_u8; judge.graph.ids() * n];
         let waiting = |state| judge.section(state, p) == Section::Wait;
-        let roots = judge.states().filter(|&state| waiting(state));
-        let keep = |_, _, to| waiting(to);
-        entries.complete = components(
-            judge.graph,
-            judge.model,
-            roots,
-            keep,
+        let there = Subgraph { graph: judge.graph, inside: waiting, keep: any };
+        entries.complete = there.components(
+            || judge.model.cancelled(),
             |_, _, _| 0,
             |members, _, marks| {
                 let most = most_from(judge, p, members, marks, &ahead);
@@ -120,12 +123,7 @@ fn most_from(judge: &Judge<'_>, p: Pid, members: &[Id], marks: &Marks, ahead: &[
     most
 }
 
-/// Whether a process is on its way in or out.
-fn is_busy(section: Section) -> bool {
-    matches!(section, Section::Doorway | Section::Wait | Section::Exit)
-}
-
-/// The steps during which process `p` stays in the section it is in.
-pub(crate) fn stays<'a>(judge: &'a Judge<'_>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + 'a {
-    move |from, _, to| judge.section(from, p) == judge.section(to, p)
+/// Keeps every step.
+pub(crate) fn any(_: Id, _: Pid, _: Id) -> bool {
+    true
 }

@@ -1,8 +1,8 @@
 /* Lamport's bakery for three processes, as in crates/algorithms/src/mutex/bakery.rs; its header has the lines.
 
    Numbers grow without bound, and SPIN needs one: a process that would take a number above CAP stops for ever where it
-   is. So SPIN's answer is for runs in which no number exceeds CAP, and its states are not ours to count: doorway needs no cap, for it
-   tells numbers apart by their order alone, and its answer is for all runs.
+   is. So SPIN's answer is for the runs in which none does. Ours needs no cap and is for all runs: `doorway` tells
+   numbers apart by their order alone. The states of the two are therefore not the same.
 
    One step is one access. Loops are unrolled and every process is a proctype of its own, so that a process is no more
    than where it is and the maximum it has seen, which it forgets when it has chosen: the least SPIN can be given to
