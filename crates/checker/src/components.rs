@@ -4,7 +4,7 @@
 //! 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its component.
 use doorway_memory::Pid;
 
-use crate::search::{Id, split};
+use crate::search::{Id, grow, split};
 
 /// States and the steps between them.
 pub(crate) trait Steps {
@@ -100,6 +100,7 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
                         }
                         marks.0[target as usize] = next_index;
                         next_index += 1;
+                        grow(&mut path, 1);
                         path.push(Visit::new(target));
                     } else if mark <= next_component {
                         // The target is not in a component yet, so it will be in this one.
@@ -125,6 +126,7 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
                     found(&open[start..], labels, &marks);
                     open.truncate(start);
                 } else {
+                    grow(&mut open, 1);
                     open.push(state);
                     let parent = path.last_mut().expect("the first state of a component is met before the others");
                     let (process, _) = split(graph.steps_of(parent.state)[usize::from(parent.followed) - 1]);

@@ -19,7 +19,7 @@ use crate::{
     model::{Model, Phase, Progress},
     parallel,
     program::{Program, Section},
-    tickets::{Numbering, TicketSet},
+    tickets::{Closing, TicketSet},
     view::Register,
 };
 
@@ -51,8 +51,12 @@ pub(crate) struct Shard {
     states: Vec<u64>,
     len: u32,
     index: HashTable<u32>,
-    offsets: Vec<u32>,
+    /// The edges of the first `linked` states, one state's after the other's.
     edges: Vec<u32>,
+    linked: u32,
+    /// How many edges each state has; if they do not all have as many, `offsets` says where each one's end.
+    degree: u32,
+    offsets: Vec<u32>,
 }
 
 /// What a shard's states of the batch lead to.
@@ -339,11 +343,7 @@ impl Steps for Graph {
 
     #[inline]
     fn steps_of(&self, id: Id) -> &[u32] {
-        let shard = &self.shards[id as usize % SHARDS];
-        let index = id as usize >> SHARD_BITS;
-        let Some(&end) = shard.offsets.get(index) else { return &[] };
-        let start = if index == 0 { 0 } else { shard.offsets[index - 1] };
-        &shard.edges[start as usize..end as usize]
+        self.shards[id as usize % SHARDS].edges_of(id >> SHARD_BITS)
     }
 }
 
@@ -388,9 +388,13 @@ impl Shard {
     fn link<'a>(&mut self, s: usize, from: u32, successors: &Successors, inserted: impl Fn(usize) -> &'a Vec<u32>) {
         let mut arrivals: Vec<_> = (0..SHARDS).map(|to| inserted(to).iter()).collect();
         let mut edges = successors.edges.iter();
-        grow(&mut self.offsets, successors.degrees.len());
         grow(&mut self.edges, successors.edges.len());
         for (state, &degree) in (from..).zip(&successors.degrees) {
+            if self.linked == 0 {
+                self.degree = u32::from(degree);
+            } else if self.offsets.is_empty() && self.degree != u32::from(degree) {
+                self.offsets = (1..=self.linked).map(|state| state * self.degree).collect();
+            }
             for &(process, to) in edges.by_ref().take(usize::from(degree)) {
                 let target = match to {
                     SELF => id(s, state),
@@ -401,8 +405,23 @@ impl Shard {
                 };
                 self.edges.push(u32::from(process) << ID_BITS | target);
             }
-            self.offsets.push(self.edges.len() as u32);
+            self.linked += 1;
+            if !self.offsets.is_empty() {
+                grow(&mut self.offsets, 1);
+                self.offsets.push(self.edges.len() as u32);
+            }
         }
+    }
+
+    #[inline]
+    fn edges_of(&self, index: u32) -> &[u32] {
+        let (start, end) = match index {
+            unlinked if unlinked >= self.linked => (0, 0),
+            _ if self.offsets.is_empty() => (index * self.degree, (index + 1) * self.degree),
+            0 => (0, self.offsets[0]),
+            _ => (self.offsets[index as usize - 1], self.offsets[index as usize]),
+        };
+        &self.edges[start as usize..end as usize]
     }
 
     /// No more states will come: gives back the index, and what growing took too much.
@@ -419,7 +438,7 @@ impl Shard {
 }
 
 /// Makes room by a quarter at a time: doubling would waste up to half of the memory.
-fn grow<T>(list: &mut Vec<T>, more: usize) {
+pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
         list.reserve_exact(more.max(list.len() / 4).max(16));
     }
@@ -544,8 +563,8 @@ impl Batch<'_> {
             if roomy.is_empty() && tickets.is_normal() {
                 self.arrive(state, p, out);
             } else {
-                let numbering = Numbering::closing(tickets, roomy);
-                if let Some(renumbered) = self.renumber(&numbering, state, out) {
+                let closing = Closing::of(tickets, roomy);
+                if let Some(renumbered) = self.renumber(&closing, state, out) {
                     self.arrive(renumbered, p, out);
                 }
             }
@@ -554,7 +573,7 @@ impl Batch<'_> {
 
     fn renumber<const W: usize>(
         &self,
-        numbering: &Numbering,
+        closing: &Closing,
         mut state: State<W>,
         out: &mut Successors,
     ) -> Option<State<W>> {
@@ -563,7 +582,7 @@ impl Batch<'_> {
         for field in self.ticket_fields() {
             let id = layout.fields[field].get(&state.words);
             let tickets = automaton.tickets(field, id);
-            let image = numbering.image(tickets);
+            let image = closing.image(tickets);
             if image == tickets {
                 continue;
             }

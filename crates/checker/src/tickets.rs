@@ -98,23 +98,34 @@ pub(crate) fn of(kind: Kind, word: u64) -> Result<TicketSet, Fault> {
     if fits { Ok(set) } else { Err(Fault::TooManyTickets) }
 }
 
+/// New numbers for a state's tickets, in the same order and with the gaps closed. Made for every other step of a search, so it
+/// is a plain table.
+pub(crate) struct Closing([u8; 128]);
+
+impl Closing {
+    /// Closes the gaps, except that there is room below those in `roomy`.
+    pub(crate) fn of(tickets: TicketSet, roomy: TicketSet) -> Closing {
+        let mut numbers = [0; 128];
+        let (mut last, mut number) = (0, 0);
+        for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
+            number += if roomy.contains(ticket) { WIDE } else { (ticket - last).min(WIDE) };
+            last = ticket;
+            numbers[ticket as usize] = number as u8;
+        }
+        Closing(numbers)
+    }
+
+    /// What becomes of some of the tickets.
+    pub(crate) fn image(&self, tickets: TicketSet) -> TicketSet {
+        TicketSet(tickets.numbers().fold(0, |set, ticket| set | 1 << self.0[ticket as usize]))
+    }
+}
+
 /// New numbers for some tickets, in the same order.
 #[derive(Debug)]
 pub(crate) struct Numbering(Vec<(u64, u64)>);
 
 impl Numbering {
-    /// Closes the gaps of a state's tickets, except that there is room below those in `roomy`.
-    pub(crate) fn closing(tickets: TicketSet, roomy: TicketSet) -> Numbering {
-        let mut pairs = vec![(0, 0)];
-        let (mut last, mut number) = (0, 0);
-        for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
-            number += if roomy.contains(ticket) { WIDE } else { (ticket - last).min(WIDE) };
-            last = ticket;
-            pairs.push((u64::from(ticket), u64::from(number)));
-        }
-        Numbering(pairs)
-    }
-
     /// Opens every wide gap further.
     pub(crate) fn widening(tickets: TicketSet, by: u64) -> Numbering {
         let mut pairs = vec![(0, 0)];
@@ -149,11 +160,6 @@ impl Numbering {
                 })
                 .collect(),
         )
-    }
-
-    /// What it makes of a set it covers.
-    pub(crate) fn image(&self, tickets: TicketSet) -> TicketSet {
-        TicketSet(tickets.numbers().fold(0, |set, ticket| set | 1 << self.number(u64::from(ticket)).unwrap_or(0)))
     }
 
     fn number(&self, ticket: u64) -> Option<u64> {
@@ -206,8 +212,8 @@ mod tests {
 
     #[test]
     fn gaps_close_to_two_and_zero_stays() {
-        let numbering = Numbering::closing(set(&[3, 4, 9]), TicketSet::EMPTY);
-        assert_eq!(numbering.image(set(&[3, 4, 9])), set(&[2, 3, 5]));
+        let closing = Closing::of(set(&[3, 4, 9]), TicketSet::EMPTY);
+        assert_eq!(closing.image(set(&[3, 4, 9])), set(&[2, 3, 5]));
         assert!(set(&[2, 3, 5]).is_normal());
         assert!(!set(&[3, 4]).is_normal());
     }
@@ -217,8 +223,7 @@ mod tests {
         let (before, after) = (set(&[0, 1, 3]), set(&[0, 1, 2, 3]));
         let splits = after.splits(before);
         assert_eq!(splits, set(&[3]));
-        let images: Vec<TicketSet> =
-            splits.subsets().map(|roomy| Numbering::closing(after, roomy).image(after)).collect();
+        let images: Vec<TicketSet> = splits.subsets().map(|roomy| Closing::of(after, roomy).image(after)).collect();
         assert_eq!(images, [set(&[0, 1, 2, 3]), set(&[0, 1, 2, 4])]);
         assert_eq!(set(&[0, 1, 3, 4]).splits(before), TicketSet::EMPTY, "a new largest ticket has nothing above it");
     }

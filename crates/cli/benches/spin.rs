@@ -127,9 +127,11 @@ fn first_line(program: &str, argument: &str) -> Option<String> {
 struct Folder(PathBuf);
 
 impl Folder {
+    /// Makes it, and moves there: SPIN leaves a counterexample where it runs.
     fn new() -> Result<Folder, Box<dyn Error>> {
         let path = env::temp_dir().join(format!("doorway-spin-{}", std::process::id()));
         fs::create_dir_all(&path)?;
+        env::set_current_dir(&path)?;
         Ok(Folder(path))
     }
 }
@@ -164,9 +166,7 @@ struct Answer {
 fn contestants(subject: &Subject, folder: &Folder, tools: &Tools) -> Result<Vec<Contestant>, Box<dyn Error>> {
     let folder = folder.0.join(subject.name);
     fs::create_dir_all(&folder)?;
-    // A copy: a counterexample is written beside the model.
-    let model = folder.join(subject.promela);
-    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/promela").join(subject.promela), &model)?;
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/promela").join(subject.promela);
     succeed(Command::new("spin").arg("-a").arg(model).current_dir(&folder))?;
 
     let graph = format!("-DMA={}", subject.vector);

@@ -52,13 +52,17 @@ fn as_text(surveyed: &[(&About, Size, Report)]) -> String {
     let (parts, locks): (Vec<_>, Vec<_>) = surveyed.iter().partition(|(about, ..)| about.kind == Kind::Part);
     let states: u64 = surveyed.iter().map(|(_, _, report)| report.states).sum();
     let seconds: f64 = surveyed.iter().map(|(_, _, report)| report.seconds).sum();
-    let differ = surveyed
-        .iter()
-        .filter(|(about, _, report)| report.findings.iter().any(|finding| agrees(about, finding) == Some(false)));
-    let names: Vec<&str> = differ.map(|(about, ..)| about.name).collect();
-    let verdict = match names.as_slice() {
-        [] => "all as claimed".to_string(),
-        names => format!("NOT as claimed: {}", names.join(", ")),
+    let names = |bad: &dyn Fn(&About, &Finding) -> bool| {
+        let rows =
+            surveyed.iter().filter(|(about, _, report)| report.findings.iter().any(|finding| bad(about, finding)));
+        rows.map(|(about, ..)| about.name).collect::<Vec<_>>().join(", ")
+    };
+    let differing = names(&|about, finding| agrees(about, finding) == Some(false));
+    let undecided = names(&|_, finding| finding.verdict == Verdict::Unknown);
+    let verdict = match (differing.as_str(), undecided.as_str()) {
+        ("", "") => "all as claimed".to_string(),
+        ("", undecided) => format!("not decided: {undecided}"),
+        (differing, _) => format!("NOT as claimed: {differing}"),
     };
     format!(
         "{}\n\n{}\n\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all.\n\
