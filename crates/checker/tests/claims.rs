@@ -35,11 +35,11 @@ claims! {
     livelock_is_one: "livelock", 2 => 33;
     filter_is_starvation_free_and_unfair_for_three: "filter", 3 => 2_090;
     filter_is_starvation_free_and_unfair_for_four: "filter", 4 => 190_197;
-    #[ignore = "80 s, 2 GB"]
+    #[ignore = "30 s, 1.5 GB"]
     filter_is_starvation_free_and_unfair_for_five: "filter", 5 => 23_021_487;
     bakery_labels_is_fair_for_two_with_any_number_of_tickets: "bakery-labels", 2 => 502;
     bakery_labels_is_fair_for_three_with_any_number_of_tickets: "bakery-labels", 3 => 48_941;
-    #[ignore = "20 s"]
+    #[ignore = "10 s"]
     bakery_labels_is_fair_for_four_with_any_number_of_tickets: "bakery-labels", 4 => 8_666_185;
     bakery_is_fair_for_two_with_any_number_of_tickets: "bakery", 2 => 218;
     bakery_is_fair_for_three_with_any_number_of_tickets: "bakery", 3 => 12_173;
