@@ -4,7 +4,7 @@
 //! 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its component.
 use doorway_memory::Pid;
 
-use crate::search::{Id, grow, split};
+use crate::graph::{Id, grow, split};
 
 /// States and the steps between them.
 pub(crate) trait Steps {

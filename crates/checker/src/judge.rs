@@ -6,11 +6,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     components::{Steps, Subgraph},
+    graph::{Graph, Id, SHARDS},
     model::Model,
     parallel,
     program::Section,
     run::Path,
-    search::{Graph, Id, SHARDS},
 };
 
 pub(crate) struct Judge<'a> {

@@ -43,6 +43,8 @@
 mod automaton;
 mod components;
 mod error;
+mod expand;
+mod graph;
 mod judge;
 mod layout;
 mod model;
@@ -63,13 +65,14 @@ pub use doorway_memory::Property;
 use doorway_memory::{Exclusion, Part};
 
 pub use error::{Error, Fault};
+use graph::Graph;
 use judge::Judge;
 pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
 pub use program::Section;
 use program::{Lock, Piece, Program};
 pub use report::{Bound, Bypass, Finding, Report, Verdict};
 pub use run::{Run, Step};
-use search::{Graph, Stop};
+use search::Stop;
 pub use view::{Halt, Handle, Registers, View};
 
 /// Checks a lock: makes it with `make`, and looks at every run of it.

@@ -6,9 +6,9 @@ use doorway_memory::Pid;
 use crate::{
     automaton::{self, UNLIMITED},
     error::Error,
+    graph::{Graph, Id},
     model::Model,
     program::{Program, Section},
-    search::{Graph, Id},
     tickets::{self, Numbering},
     view::{Register, View, Word},
 };

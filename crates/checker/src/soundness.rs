@@ -7,9 +7,9 @@ use doorway_memory::Exclusion;
 use crate::{
     Model, Registers, View,
     components::Steps,
+    graph::{Graph, Id, split},
     program::{Lock, Program},
     run::Machine,
-    search::{Graph, Id, split},
     tickets::{self, Numbering},
     view::{Register, Word},
 };

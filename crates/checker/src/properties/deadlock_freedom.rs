@@ -1,6 +1,6 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left.
 use super::{Evidence, Violation};
-use crate::{components::Subgraph, judge::StateSet, program::Section, search::Id};
+use crate::{components::Subgraph, graph::Id, judge::StateSet, program::Section};
 
 impl Evidence<'_> {
     pub(super) fn deadlock(&self) -> Option<Violation> {

@@ -14,12 +14,12 @@ use crate::{
     Model,
     components::Steps,
     error::Error,
+    graph::Graph,
     judge::Judge,
     parallel,
     program::{Program, Section},
     report::{Finding, Verdict},
     run::{Path, realise},
-    search::Graph,
 };
 use waits::{Entries, Waits};
 

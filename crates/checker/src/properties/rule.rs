@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Violation};
-use crate::{program::Program, search::Id};
+use crate::{graph::Id, program::Program};
 
 impl Evidence<'_> {
     pub(super) fn breach(&self, program: &dyn Program) -> Option<Violation> {

@@ -3,10 +3,10 @@ use doorway_memory::Pid;
 
 use crate::{
     components::{Marks, Steps, Subgraph},
+    graph::Id,
     judge::{Judge, StateSet},
     model::MAX_PROCESSES,
     program::Section,
-    search::Id,
 };
 
 /// What can happen for ever while one process stays in one section.

@@ -1,0 +1,199 @@
+//! Stepping a batch of states.
+use crate::{
+    automaton::{Action, Missing},
+    graph::{Graph, SHARDS, hash_state, shard_of},
+    model::Model,
+    program::Section,
+    tickets::{Closing, TicketSet},
+};
+
+/// The successor is the state itself.
+pub(crate) const SELF: u8 = u8::MAX;
+
+/// What a shard's states of the batch lead to.
+#[derive(Default)]
+pub(crate) struct Successors {
+    /// For each shard: the successors that belong there, each with its hash in front.
+    pub(crate) to: Vec<Vec<u64>>,
+    /// For each edge: the process and the successor's shard, or [`SELF`].
+    pub(crate) edges: Vec<(u8, u8)>,
+    pub(crate) degrees: Vec<u16>,
+    pub(crate) missing: Vec<Missing>,
+    pub(crate) crowded: bool,
+    pub(crate) cut: u64,
+}
+
+impl Successors {
+    pub(crate) fn new() -> Successors {
+        Successors { to: vec![Vec::new(); SHARDS], ..Successors::default() }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.to.iter_mut().for_each(Vec::clear);
+        self.edges.clear();
+        self.degrees.clear();
+        self.missing.clear();
+        self.crowded = false;
+        self.cut = 0;
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.to.iter().map(|to| to.capacity() * 8).sum::<usize>() + self.edges.capacity() * 2
+    }
+}
+
+/// The states of one shard that are stepped together.
+pub(crate) struct Batch<'a> {
+    pub(crate) graph: &'a Graph,
+    pub(crate) model: &'a Model,
+    pub(crate) shard: usize,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// A state being stepped: padded to a fixed number of words, which the compiler then keeps in machine registers.
+#[derive(Clone, Copy)]
+struct State<const W: usize> {
+    words: [u64; W],
+    hash: u64,
+}
+
+impl Batch<'_> {
+    pub(crate) fn expand<const W: usize>(&self, out: &mut Successors) {
+        let Graph { automaton, layout, shards, .. } = self.graph;
+        let words = layout.words;
+        let has_tickets = automaton.has_tickets();
+        for index in self.from..self.to {
+            let packed = &shards[self.shard].states[index as usize * words..][..words];
+            let mut state = State { words: [0; W], hash: hash_state(automaton, layout, packed) };
+            state.words[..words].copy_from_slice(packed);
+            let edges = out.edges.len();
+            let mut inside = 0;
+            let mut tickets = None;
+            for p in self.model.processes() {
+                let field = layout.fields[p];
+                let local = field.get(&state.words);
+                let hot = automaton.hot(p, local);
+                inside += usize::from(hot.section == Section::Critical);
+                if hot.action == Action::None || (self.model.sequential && !self.is_alone(&state, p)) {
+                    continue;
+                }
+                let reg = hot.reg as usize;
+                let (register, value) = match hot.action {
+                    Action::Silent => (None, 0),
+                    _ => {
+                        let register = layout.fields[automaton.n() + reg];
+                        (Some(register), register.get(&state.words))
+                    }
+                };
+                let Some((next, written)) = automaton.step(hot, value) else {
+                    out.missing.push(Missing::Step { process: p as u32, local, value });
+                    continue;
+                };
+                let mut after = state;
+                if next != local {
+                    field.set(&mut after.words, next);
+                    after.hash ^= hot.hash ^ automaton.hot(p, next).hash;
+                }
+                if let Some(register) = register.filter(|_| written != value) {
+                    register.set(&mut after.words, written);
+                    after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
+                }
+                let moved = has_tickets
+                    && (automaton.tickets(p, local) != automaton.tickets(p, next)
+                        || (register.is_some()
+                            && automaton.tickets(automaton.n() + reg, value)
+                                != automaton.tickets(automaton.n() + reg, written)));
+                if moved {
+                    let before = *tickets.get_or_insert_with(|| self.tickets(&state));
+                    self.arrive_renumbered(before, after, p, out);
+                } else if after.words == state.words {
+                    out.edges.push((p as u8, SELF));
+                } else {
+                    self.arrive(after, p, out);
+                }
+            }
+            out.degrees.push((out.edges.len() - edges) as u16);
+            out.crowded |= inside > self.model.k;
+        }
+    }
+
+    #[inline]
+    fn arrive<const W: usize>(&self, state: State<W>, p: usize, out: &mut Successors) {
+        let shard = shard_of(state.hash);
+        let to = &mut out.to[shard];
+        to.push(state.hash);
+        to.extend(state.words.iter().take(self.graph.layout.words));
+        out.edges.push((p as u8, shard as u8));
+    }
+
+    /// Renumbers the tickets of a successor: one state, or several if a new ticket may or may not have room above it.
+    fn arrive_renumbered<const W: usize>(&self, before: TicketSet, state: State<W>, p: usize, out: &mut Successors) {
+        let tickets = self.tickets(&state);
+        if let Some(cap) = self.model.ticket_cap {
+            if tickets.largest() > cap {
+                out.cut += 1;
+            } else {
+                self.arrive(state, p, out);
+            }
+            return;
+        }
+        for roomy in tickets.splits(before).subsets() {
+            if roomy.is_empty() && tickets.is_normal() {
+                self.arrive(state, p, out);
+            } else {
+                let closing = Closing::of(tickets, roomy);
+                if let Some(renumbered) = self.renumber(&closing, state, out) {
+                    self.arrive(renumbered, p, out);
+                }
+            }
+        }
+    }
+
+    fn renumber<const W: usize>(
+        &self,
+        closing: &Closing,
+        mut state: State<W>,
+        out: &mut Successors,
+    ) -> Option<State<W>> {
+        let Graph { automaton, layout, .. } = self.graph;
+        let mut known = true;
+        for field in self.ticket_fields() {
+            let id = layout.fields[field].get(&state.words);
+            let tickets = automaton.tickets(field, id);
+            let image = closing.image(tickets);
+            if image == tickets {
+                continue;
+            }
+            match automaton.renumbered(field as u32, id, image) {
+                Some(renumbered) => layout.fields[field].set(&mut state.words, renumbered),
+                None => {
+                    out.missing.push(Missing::Renumbering { field: field as u32, id, image });
+                    known = false;
+                }
+            }
+        }
+        known.then(|| State { hash: hash_state(automaton, layout, &state.words), ..state })
+    }
+
+    fn tickets<const W: usize>(&self, state: &State<W>) -> TicketSet {
+        let Graph { automaton, layout, .. } = self.graph;
+        self.ticket_fields().fold(TicketSet::EMPTY.with_zero(), |set, field| {
+            set.union(automaton.tickets(field, layout.fields[field].get(&state.words)))
+        })
+    }
+
+    fn ticket_fields(&self) -> impl Iterator<Item = usize> + '_ {
+        let n = self.model.n;
+        (0..n).chain(self.graph.automaton.ticketed().iter().map(move |&reg| n + reg as usize))
+    }
+
+    /// Whether no other process is in the middle of a call.
+    fn is_alone<const W: usize>(&self, state: &State<W>, p: usize) -> bool {
+        let Graph { automaton, layout, .. } = self.graph;
+        self.model.processes().filter(|&q| q != p).all(|q| {
+            let hot = automaton.hot(q, layout.fields[q].get(&state.words));
+            matches!(hot.section, Section::Remainder | Section::Critical)
+        })
+    }
+}

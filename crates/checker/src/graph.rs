@@ -1,0 +1,232 @@
+//! The states reached and the steps between them.
+use hashbrown::HashTable;
+
+use crate::{
+    automaton::Automaton,
+    components::Steps,
+    expand::{SELF, Successors},
+    layout::Layout,
+    search::Stop,
+};
+
+pub(crate) const SHARDS: usize = 32;
+pub(crate) const SHARD_BITS: u32 = SHARDS.trailing_zeros();
+
+/// Edges carry the process in their upper bits.
+pub(crate) const ID_BITS: u32 = 28;
+const ID_MASK: u32 = (1 << ID_BITS) - 1;
+
+/// A state's number: its place in its shard, and the shard in the lowest bits. Earlier states have smaller numbers, nearly.
+pub(crate) type Id = u32;
+
+pub(crate) fn id(shard: usize, index: u32) -> Id {
+    index << SHARD_BITS | shard as u32
+}
+
+/// The part of the states whose hash says so.
+#[derive(Default)]
+pub(crate) struct Shard {
+    pub(crate) states: Vec<u64>,
+    pub(crate) len: u32,
+    index: HashTable<u32>,
+    /// The edges of the first `linked` states, one state's after the other's.
+    edges: Vec<u32>,
+    linked: u32,
+    /// How many edges each state has; if they do not all have as many, `offsets` says where each one's end.
+    degree: u32,
+    offsets: Vec<u32>,
+}
+
+/// The states reached and the steps between them.
+pub(crate) struct Graph {
+    pub(crate) automaton: Automaton,
+    pub(crate) layout: Layout,
+    pub(crate) shards: Vec<Shard>,
+    /// How many states each shard had when a level was complete.
+    pub(crate) levels: Vec<[u32; SHARDS]>,
+    pub(crate) stop: Option<Stop>,
+    /// Whether there is a state with too many processes inside.
+    pub(crate) crowded: bool,
+    /// Runs that were cut at the ticket cap.
+    pub(crate) cut: u64,
+    pub(crate) initial: Id,
+    /// Bytes the states and their index took.
+    pub(crate) state_bytes: usize,
+    /// Bytes held in all at the end of the search.
+    pub(crate) most_bytes: usize,
+}
+
+impl Graph {
+    pub(crate) fn lens(&self) -> [u32; SHARDS] {
+        std::array::from_fn(|s| self.shards[s].len)
+    }
+
+    pub(crate) fn states(&self) -> u64 {
+        self.shards.iter().map(|shard| u64::from(shard.len)).sum()
+    }
+
+    pub(crate) fn transitions(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.edges.len() as u64).sum()
+    }
+
+    /// The length of the longest shortest run.
+    pub(crate) fn depth(&self) -> u32 {
+        (self.levels.len() as u32).saturating_sub(1)
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let edges: usize =
+            self.shards.iter().map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity())).sum();
+        self.shards.iter().map(Shard::state_bytes).sum::<usize>() + edges + self.automaton.bytes()
+    }
+
+    pub(crate) fn state(&self, id: Id) -> &[u64] {
+        let (shard, index) = (id as usize % SHARDS, id as usize >> SHARD_BITS);
+        let words = self.layout.words;
+        &self.shards[shard].states[index * words..][..words]
+    }
+
+    /// Whether there is a state of this number; shards are not all of the same size.
+    pub(crate) fn exists(&self, id: Id) -> bool {
+        id >> SHARD_BITS < self.shards[id as usize % SHARDS].len
+    }
+
+    /// A state's steps: who takes it and where it leads. Empty for a state the search did not come to.
+    #[inline]
+    pub(crate) fn steps(&self, id: Id) -> impl Iterator<Item = (usize, Id)> + '_ {
+        self.steps_of(id).iter().map(|&edge| split(edge))
+    }
+
+    /// Every process' section, three bits each.
+    pub(crate) fn sections(&self, id: Id) -> u32 {
+        let state = self.state(id);
+        (0..self.automaton.n()).fold(0, |sections, p| {
+            let local = self.layout.fields[p].get(state);
+            sections | (self.automaton.hot(p, local).section as u32) << (3 * p)
+        })
+    }
+
+    /// A state field by field.
+    pub(crate) fn contents(&self, id: Id) -> Vec<u32> {
+        self.layout.fields.iter().map(|field| field.get(self.state(id))).collect()
+    }
+
+    pub(crate) fn hash(&self, state: &[u64]) -> u64 {
+        hash_state(&self.automaton, &self.layout, state)
+    }
+}
+
+impl Steps for Graph {
+    fn ids(&self) -> usize {
+        self.shards.iter().map(|shard| shard.len as usize).max().unwrap_or(0) * SHARDS
+    }
+
+    #[inline]
+    fn steps_of(&self, id: Id) -> &[u32] {
+        self.shards[id as usize % SHARDS].edges_of(id >> SHARD_BITS)
+    }
+}
+
+/// An edge's process and target.
+#[inline]
+pub(crate) fn split(edge: u32) -> (usize, Id) {
+    ((edge >> ID_BITS) as usize, edge & ID_MASK)
+}
+
+/// Not the bits that pick a slot in the table, nor those it keeps as a tag.
+pub(crate) fn shard_of(hash: u64) -> usize {
+    (hash >> 48) as usize % SHARDS
+}
+
+pub(crate) fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
+    let n = automaton.n();
+    let contents = layout.fields.iter().enumerate().map(|(i, field)| (i, field.get(state)));
+    contents
+        .fold(0, |hash, (i, id)| hash ^ if i < n { automaton.hot(i, id).hash } else { automaton.value_hash(i - n, id) })
+}
+
+impl Shard {
+    /// The index of a state, a new one if need be.
+    #[inline]
+    pub(crate) fn insert(&mut self, state: &[u64], hash: u64, rehash: impl Fn(&[u64]) -> u64) -> u32 {
+        let (states, words) = (&self.states, state.len());
+        let known = |index: &u32| &states[*index as usize * words..][..words];
+        // Word by word: for one or two words a call of the library's comparison takes longer than the comparison.
+        let same = |index: &u32| std::iter::zip(known(index), state).all(|(a, b)| a == b);
+        if let Some(&index) = self.index.find(hash, same) {
+            return index;
+        }
+        let index = self.len;
+        self.index.insert_unique(hash, index, |index| rehash(known(index)));
+        grow(&mut self.states, words);
+        self.states.extend_from_slice(state);
+        self.len += 1;
+        index
+    }
+
+    /// Writes down the edges of the states of a batch, whose successors now have indices.
+    pub(crate) fn link<'a>(
+        &mut self,
+        s: usize,
+        from: u32,
+        successors: &Successors,
+        inserted: impl Fn(usize) -> &'a Vec<u32>,
+    ) {
+        let mut arrivals: Vec<_> = (0..SHARDS).map(|to| inserted(to).iter()).collect();
+        let mut edges = successors.edges.iter();
+        grow(&mut self.edges, successors.edges.len());
+        for (state, &degree) in (from..).zip(&successors.degrees) {
+            if self.linked == 0 {
+                self.degree = u32::from(degree);
+            } else if self.offsets.is_empty() && self.degree != u32::from(degree) {
+                self.offsets = (1..=self.linked).map(|state| state * self.degree).collect();
+            }
+            for &(process, to) in edges.by_ref().take(usize::from(degree)) {
+                let target = match to {
+                    SELF => id(s, state),
+                    to => id(
+                        usize::from(to),
+                        *arrivals[usize::from(to)].next().expect("every successor was inserted, in order"),
+                    ),
+                };
+                self.edges.push(u32::from(process) << ID_BITS | target);
+            }
+            self.linked += 1;
+            if !self.offsets.is_empty() {
+                grow(&mut self.offsets, 1);
+                self.offsets.push(self.edges.len() as u32);
+            }
+        }
+    }
+
+    #[inline]
+    fn edges_of(&self, index: u32) -> &[u32] {
+        let (start, end) = match index {
+            unlinked if unlinked >= self.linked => (0, 0),
+            _ if self.offsets.is_empty() => (index * self.degree, (index + 1) * self.degree),
+            0 => (0, self.offsets[0]),
+            _ => (self.offsets[index as usize - 1], self.offsets[index as usize]),
+        };
+        &self.edges[start as usize..end as usize]
+    }
+
+    /// No more states will come: gives back the index, and what growing took too much.
+    pub(crate) fn freeze(&mut self) {
+        self.index = HashTable::new();
+        self.states.shrink_to_fit();
+        self.offsets.shrink_to_fit();
+        self.edges.shrink_to_fit();
+    }
+
+    pub(crate) fn state_bytes(&self) -> usize {
+        self.states.capacity() * 8 + self.index.allocation_size()
+    }
+}
+
+/// Makes room by a quarter at a time: doubling would waste up to half of the memory.
+pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize) {
+    if list.capacity() - list.len() < more {
+        list.reserve_exact(more.max(list.len() / 4).max(16));
+    }
+}
