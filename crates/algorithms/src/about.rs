@@ -37,6 +37,8 @@ pub struct About {
     pub primitives: &'static [&'static str],
     /// Whether the source has calls follow one another: they must not overlap then.
     pub sequential: bool,
+    /// How many passages each process makes in a survey, if all of them would be too many.
+    pub survey_passages: Option<u32>,
     /// What is claimed of it, for `default_n` processes and more.
     pub claims: &'static [Claim],
     /// What else a user should know; often nothing.
@@ -85,6 +87,17 @@ impl About {
     #[must_use]
     pub fn holds(&self, property: Property) -> bool {
         self.claims.contains(&Claim::Holds(property))
+    }
+
+    /// How many crashes it is claimed to survive, when k may be inside.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson;
+    /// assert_eq!(peterson::ABOUT.crashes(1), 0);
+    /// ```
+    #[must_use]
+    pub fn crashes(&self, k: usize) -> usize {
+        if self.claims.contains(&Claim::Crashes) { k - 1 } else { 0 }
     }
 
     /// Whether the property is claimed to fail.
@@ -150,6 +163,7 @@ pub enum Processes {
 /// assert_eq!(Claim::Bypass(Some(1)).to_string(), "bypass 1");
 /// assert_eq!(Claim::Bypass(None).to_string(), "bypass unbounded");
 /// assert_eq!(Claim::Entries(Some(1)).to_string(), "entries 1");
+/// assert_eq!(Claim::Crashes.to_string(), "fewer than k crashes");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
@@ -162,6 +176,8 @@ pub enum Claim {
     Bypass(Option<u32>),
     /// How often, exactly, another can enter while I wait, whoever came first; `None` if there is no bound.
     Entries(Option<u32>),
+    /// All this is so even if fewer than k processes stop for ever.
+    Crashes,
 }
 
 impl fmt::Display for Claim {
@@ -173,6 +189,7 @@ impl fmt::Display for Claim {
             Claim::Bypass(None) => f.write_str("bypass unbounded"),
             Claim::Entries(Some(bound)) => write!(f, "entries {bound}"),
             Claim::Entries(None) => f.write_str("entries unbounded"),
+            Claim::Crashes => f.write_str("fewer than k crashes"),
         }
     }
 }

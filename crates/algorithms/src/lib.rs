@@ -3,6 +3,7 @@
 //! | | |
 //! |---|---|
 //! | [`mutex`] | mutual exclusion |
+//! | [`kexclusion`] | k-exclusion: at most k inside |
 //! | [`parts`] | pieces that papers share |
 //! | [`broken`] | what the texts show to be inadequate, and deliberate mistakes: the checker must refute them |
 //! | [`registry`] | the one list: [`all`](registry::all), [`find`](registry::find), [`visit`](registry::visit) |
@@ -31,6 +32,7 @@ pub mod registry;
 pub mod broken {
     pub mod fast_path;
     pub mod flaky;
+    pub mod k_bakery_no_announce;
     pub mod livelock;
     pub mod lock_one;
     pub mod lock_two;
@@ -38,18 +40,32 @@ pub mod broken {
     pub mod timestamps_concurrent;
 }
 
+/// k-exclusion: at most k inside.
+pub mod kexclusion {
+    pub mod anderson_moir;
+    pub mod filter_k;
+    pub mod gottlieb;
+    pub mod k_bakery;
+    pub mod k_bakery_fife;
+    pub mod ticket_k;
+}
+
 /// Mutual exclusion.
 pub mod mutex {
+    pub mod anderson_array;
     pub mod bakery;
     pub mod bakery_labels;
     pub mod black_white_bakery;
     pub mod dijkstra;
     pub mod filter;
+    pub mod kim_anderson;
     pub mod lamport_fast;
+    pub mod mcs;
     pub mod one_bit;
     pub mod peterson;
     pub mod peterson_tree;
     pub mod tournament;
+    pub mod yang_anderson;
 }
 
 /// Pieces that papers share.
@@ -57,6 +73,7 @@ pub mod parts {
     pub mod bouncer;
     pub mod renaming;
     pub mod timestamps;
+    pub mod two_process;
 }
 
 pub use about::{About, Claim, Kind, MAX_PROCESSES, Processes, Size, SizeError};

@@ -130,6 +130,17 @@ catalogue! {
     exclusion mutex::dijkstra            |space, size| Dijkstra::new(space, size.n);
     exclusion mutex::lamport_fast        |space, size| LamportFast::new(space, size.n);
     exclusion mutex::black_white_bakery  |space, size| BlackWhiteBakery::new(space, size.n);
+    exclusion mutex::yang_anderson       |space, size| YangAnderson::new(space, size.n);
+    exclusion mutex::kim_anderson        |space, size| KimAnderson::new(space, size.n);
+    exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
+    exclusion mutex::anderson_array      |space, size| AndersonArray::new(space, size.n);
+    exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);
+    exclusion kexclusion::k_bakery_fife  |space, size| KBakeryFife::new(space, size.n, size.k);
+    exclusion broken::k_bakery_no_announce |space, size| KBakeryNoAnnounce::new(space, size.n, size.k);
+    exclusion kexclusion::filter_k       |space, size| FilterK::new(space, size.n, size.k);
+    exclusion kexclusion::gottlieb       |space, size| Gottlieb::new(space, size.k);
+    exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);
+    exclusion kexclusion::anderson_moir  |space, size| AndersonMoir::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);
@@ -258,6 +269,7 @@ mod tests {
                 let property = match *claim {
                     Claim::Holds(property) | Claim::Fails(property) => property,
                     Claim::Bypass(_) | Claim::Entries(_) => Property::Bypass,
+                    Claim::Crashes => continue,
                 };
                 assert!(properties.contains(&property), "{} claims {claim}", about.name);
                 assert!(seen.insert(property), "{} says two things about {property}", about.name);

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     error::{Error, Fault},
+    model::Model,
     program::{Program, Section},
     tickets::{self, Numbering, TicketSet},
     view::{Access, Op, Register, View, Word},
@@ -33,6 +34,8 @@ pub(crate) struct Automaton {
     /// The registers that have held a ticket.
     ticketed: Vec<u32>,
     has_tickets: bool,
+    /// Whether a state also says which registers are in someone's cache.
+    has_cache: bool,
 }
 
 #[derive(Default)]
@@ -49,7 +52,7 @@ pub(crate) struct Local {
     passages: u32,
     pub(crate) history: Box<[Word]>,
     /// The access it makes next.
-    access: Option<Access>,
+    pub(crate) access: Option<Access>,
 }
 
 /// What a search needs to know of a local state.
@@ -102,12 +105,8 @@ pub(crate) struct Ran {
 }
 
 impl Automaton {
-    pub(crate) fn new(
-        program: &dyn Program,
-        registers: Vec<Register>,
-        n: usize,
-        passages: u32,
-    ) -> Result<Automaton, Error> {
+    pub(crate) fn new(program: &dyn Program, registers: Vec<Register>, model: &Model) -> Result<Automaton, Error> {
+        let n = model.n;
         let mut automaton = Automaton {
             processes: (0..n).map(|_| Process::default()).collect(),
             values: registers.iter().map(|_| Values::default()).collect(),
@@ -116,13 +115,21 @@ impl Automaton {
             renumbered: FxHashMap::default(),
             ticketed: Vec::new(),
             has_tickets: false,
+            has_cache: model.cache.is_some(),
         };
         for reg in 0..automaton.registers.len() {
             let init = automaton.registers[reg].init;
             automaton.value_id(reg, init).map_err(|fault| broken(0, Section::Remainder, fault))?;
         }
         for p in 0..n {
-            automaton.local_id(program, p, Section::Remainder, passages, Vec::new())?;
+            automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
+        }
+        if model.crashes > 0 {
+            for p in 0..n {
+                for section in [Section::Crashed, Section::CrashedWaiting, Section::CrashedInside] {
+                    automaton.local_id(program, p, section, 0, Vec::new())?;
+                }
+            }
         }
         Ok(automaton)
     }
@@ -131,16 +138,17 @@ impl Automaton {
         self.processes.len()
     }
 
-    /// How many fields a state has: the processes', then the registers'.
+    /// How many fields a state has: the processes', the registers', and for each register whether it is cached.
     pub(crate) fn fields(&self) -> usize {
-        self.processes.len() + self.registers.len()
+        let registers = self.registers.len();
+        self.processes.len() + registers + if self.has_cache { registers } else { 0 }
     }
 
     /// How many different contents a field has had so far.
     pub(crate) fn contents(&self, field: usize) -> usize {
         match field.checked_sub(self.n()) {
             None => self.processes[field].locals.len(),
-            Some(reg) => self.values[reg].words.len(),
+            Some(reg) => self.values.get(reg).map_or(2, |values| values.words.len()),
         }
     }
 
@@ -160,6 +168,11 @@ impl Automaton {
     #[inline]
     pub(crate) fn value_hash(&self, reg: usize, value: u32) -> u64 {
         self.values[reg].hash[value as usize]
+    }
+
+    #[inline]
+    pub(crate) fn cache_hash(&self, reg: usize, cached: u32) -> u64 {
+        hash_of(self.processes.len() + self.registers.len() + reg, cached)
     }
 
     /// The next local state and the value written, if this step has been run before.
@@ -285,7 +298,8 @@ impl Automaton {
         self.has_tickets |= !tickets.is_empty();
         let id = self.processes[p].locals.len() as u32;
 
-        let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
+        let done =
+            section.is_crashed() || !program.goes_on(section) || (section == Section::Remainder && passages == 0);
         let access = if done { None } else { look(program, p, section, history.clone())? };
         let action = match access {
             _ if done => Action::None,
@@ -328,6 +342,12 @@ impl Automaton {
     /// The id of a known local state or value, for looking states up.
     pub(crate) fn known_local(&self, p: Pid, section: Section, passages: u32, history: &[Word]) -> Option<u32> {
         self.processes[p].ids.get(&local_key(section, passages, history)).copied()
+    }
+
+    /// The local state of a process that has crashed; they come right after the first.
+    #[inline]
+    pub(crate) fn crashed_local(&self, section: Section) -> u32 {
+        1 + section as u32 - Section::Crashed as u32
     }
 
     pub(crate) fn known_value(&self, reg: usize, word: u64) -> Option<u32> {

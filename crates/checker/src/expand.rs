@@ -1,10 +1,11 @@
 //! Stepping a batch of states.
 use crate::{
     automaton::{Action, Missing},
-    graph::{Graph, SHARDS, hash_state, shard_of},
-    model::Model,
+    graph::{CRASH, Graph, SHARDS, hash_state, shard_of},
+    model::{Cache, FailedCas, Model},
     program::Section,
     tickets::{Closing, TicketSet},
+    view::Op,
 };
 
 /// The successor is the state itself.
@@ -70,11 +71,24 @@ impl Batch<'_> {
             let edges = out.edges.len();
             let mut inside = 0;
             let mut tickets = None;
+            let may_crash = self.model.crashes > 0 && self.crashed(&state) < self.model.crashes;
             for p in self.model.processes() {
                 let field = layout.fields[p];
                 let local = field.get(&state.words);
                 let hot = automaton.hot(p, local);
-                inside += usize::from(hot.section == Section::Critical);
+                inside += usize::from(hot.section.is_inside());
+                if may_crash && let Some(section) = hot.section.crashed() {
+                    let crashed = automaton.crashed_local(section);
+                    let mut after = state;
+                    field.set(&mut after.words, crashed);
+                    after.hash ^= hot.hash ^ automaton.hot(p, crashed).hash;
+                    if automaton.tickets(p, local).is_empty() {
+                        self.arrive(after, CRASH, out);
+                    } else {
+                        let before = *tickets.get_or_insert_with(|| self.tickets(&state));
+                        self.arrive_renumbered(before, after, CRASH, out);
+                    }
+                }
                 if hot.action == Action::None || (self.model.sequential && !self.is_alone(&state, p)) {
                     continue;
                 }
@@ -99,6 +113,9 @@ impl Batch<'_> {
                     register.set(&mut after.words, written);
                     after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
                 }
+                if let Some(cache) = self.model.cache {
+                    self.touch(cache, p, local, value, &mut after);
+                }
                 let moved = has_tickets
                     && (automaton.tickets(p, local) != automaton.tickets(p, next)
                         || (register.is_some()
@@ -115,6 +132,25 @@ impl Batch<'_> {
             }
             out.degrees.push((out.edges.len() - edges) as u16);
             out.crowded |= inside > self.model.k;
+        }
+    }
+
+    /// What the access of process `p` does to the cache: its owner's brings the register in, another's write throws it out.
+    fn touch<const W: usize>(&self, cache: Cache, p: usize, local: u32, value: u32, state: &mut State<W>) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let Some(access) = automaton.local(p, local).access else { return };
+        let reg = access.reg as usize;
+        let field = layout.fields[automaton.n() + automaton.registers.len() + reg];
+        let before = field.get(&state.words);
+        let failed_counts = access.op == Op::CompareSwap && cache.failed_cas == FailedCas::Counts;
+        let after = match () {
+            () if p == cache.of => 1,
+            () if failed_counts || access.writes(automaton.word(reg, value)) => 0,
+            () => before,
+        };
+        if after != before {
+            field.set(&mut state.words, after);
+            state.hash ^= automaton.cache_hash(reg, before) ^ automaton.cache_hash(reg, after);
         }
     }
 
@@ -186,6 +222,13 @@ impl Batch<'_> {
     fn ticket_fields(&self) -> impl Iterator<Item = usize> + '_ {
         let n = self.model.n;
         (0..n).chain(self.graph.automaton.ticketed().iter().map(move |&reg| n + reg as usize))
+    }
+
+    /// How many processes have crashed.
+    fn crashed<const W: usize>(&self, state: &State<W>) -> usize {
+        let Graph { automaton, layout, .. } = self.graph;
+        let section = |p: usize| automaton.hot(p, layout.fields[p].get(&state.words)).section;
+        self.model.processes().filter(|&p| section(p).is_crashed()).count()
     }
 
     /// Whether no other process is in the middle of a call.

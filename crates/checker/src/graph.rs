@@ -107,9 +107,10 @@ impl Graph {
         })
     }
 
-    /// A state field by field.
+    /// A state field by field, but for the cache.
     pub(crate) fn contents(&self, id: Id) -> Vec<u32> {
-        self.layout.fields.iter().map(|field| field.get(self.state(id))).collect()
+        let fields = self.automaton.n() + self.automaton.registers.len();
+        self.layout.fields.iter().take(fields).map(|field| field.get(self.state(id))).collect()
     }
 
     pub(crate) fn hash(&self, state: &[u64]) -> u64 {
@@ -128,7 +129,10 @@ impl Steps for Graph {
     }
 }
 
-/// An edge's process and target.
+/// Stands for the process in an edge that is a crash; whose it is, the sections tell.
+pub(crate) const CRASH: usize = 15;
+
+/// An edge's process, or [`CRASH`], and target.
 #[inline]
 pub(crate) fn split(edge: u32) -> (usize, Id) {
     ((edge >> ID_BITS) as usize, edge & ID_MASK)
@@ -140,10 +144,12 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 }
 
 pub(crate) fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
-    let n = automaton.n();
-    let contents = layout.fields.iter().enumerate().map(|(i, field)| (i, field.get(state)));
-    contents
-        .fold(0, |hash, (i, id)| hash ^ if i < n { automaton.hot(i, id).hash } else { automaton.value_hash(i - n, id) })
+    let (processes, registers) = layout.fields.split_at(automaton.n());
+    let (registers, caches) = registers.split_at(automaton.registers.len());
+    let locals = processes.iter().enumerate().map(|(p, field)| automaton.hot(p, field.get(state)).hash);
+    let values = registers.iter().enumerate().map(|(reg, field)| automaton.value_hash(reg, field.get(state)));
+    let caches = caches.iter().enumerate().map(|(reg, field)| automaton.cache_hash(reg, field.get(state)));
+    locals.chain(values).chain(caches).fold(0, |hash, content| hash ^ content)
 }
 
 impl Shard {

@@ -1,12 +1,12 @@
 //! A graph together with what the properties ask of it: sections, shortest paths, cycles.
 use std::collections::VecDeque;
 
-use doorway_memory::Pid;
+use doorway_memory::{Home, Pid};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     components::{Steps, Subgraph},
-    graph::{Graph, Id, SHARDS},
+    graph::{CRASH, Graph, Id, SHARDS},
     model::Model,
     parallel,
     program::Section,
@@ -40,15 +40,36 @@ impl<'a> Judge<'a> {
         Section::ALL[(self.sections[state as usize] >> (3 * p) & 7) as usize]
     }
 
-    /// The processes in a section, as bits.
-    pub(crate) fn those_in(&self, state: Id, section: Section) -> u32 {
-        self.model.processes().filter(|&p| self.section(state, p) == section).fold(0, |set, p| set | 1 << p)
+    /// How many processes are inside.
+    pub(crate) fn inside(&self, state: Id) -> usize {
+        self.model.processes().filter(|&p| self.section(state, p).is_inside()).count()
+    }
+
+    /// Whether process `p`'s next access is remote: by the cache, if the states have one, else by the registers' homes.
+    pub(crate) fn is_remote(&self, state: Id, p: Pid) -> bool {
+        let (automaton, fields) = (&self.graph.automaton, &self.graph.layout.fields);
+        let packed = self.graph.state(state);
+        let Some(access) = automaton.local(p, fields[p].get(packed)).access else { return false };
+        let reg = access.reg as usize;
+        match self.model.cache {
+            None => automaton.registers[reg].home != Home::Of(p),
+            Some(_) => {
+                let cached = fields[automaton.n() + automaton.registers.len() + reg].get(packed) == 1;
+                !(access.op.is_read() && cached)
+            }
+        }
+    }
+
+    /// The processes that need not step, as bits.
+    pub(crate) fn resting(&self, state: Id) -> u32 {
+        let rests = |&p: &Pid| self.section(state, p).may_rest();
+        self.model.processes().filter(rests).fold(0, |set, p| set | 1 << p)
     }
 
     /// Whether this step is process `p` getting inside.
     #[inline]
     pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {
-        self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
+        p != CRASH && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
     /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
@@ -158,7 +179,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The shortest way to a step that meets `goal`, that step included.
-    fn walk(
+    pub(crate) fn walk(
         &self,
         start: Id,
         keep: impl Fn(Id, Pid, Id) -> bool,
@@ -190,7 +211,7 @@ impl<'a> Judge<'a> {
 
     /// What makes a cycle through this state fair: a step of everyone who is not in the remainder there.
     pub(crate) fn fairness(&self, state: Id) -> Vec<Need> {
-        let resting = self.those_in(state, Section::Remainder);
+        let resting = self.resting(state);
         self.model.processes().filter(|p| resting >> p & 1 == 0).map(Need::Step).collect()
     }
 }
@@ -202,12 +223,15 @@ pub(crate) enum Need {
     Step(Pid),
     /// Someone else than this process getting inside.
     EntryOfAnother(Pid),
+    /// A remote access of this process.
+    RemoteStep(Pid),
 }
 
 impl Need {
     fn met_by(self, judge: &Judge<'_>, from: Id, p: Pid, to: Id) -> bool {
         match self {
             Need::Step(q) => p == q,
+            Need::RemoteStep(q) => p == q && judge.is_remote(from, q),
             Need::EntryOfAnother(q) => p != q && judge.enters(from, p, to),
         }
     }

@@ -51,6 +51,7 @@ mod model;
 mod parallel;
 mod program;
 mod properties;
+mod remote;
 mod report;
 mod run;
 mod search;
@@ -67,9 +68,10 @@ use doorway_memory::{Exclusion, Part};
 pub use error::{Error, Fault};
 use graph::Graph;
 use judge::Judge;
-pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
+pub use model::{FailedCas, MAX_PROCESSES, Model, Observer, Phase, Progress};
 pub use program::Section;
 use program::{Lock, Piece, Program};
+pub use remote::{Cost, RemoteReferences, Worst, remote_references};
 pub use report::{Bound, Bypass, Finding, Report, Verdict};
 pub use run::{Run, Step};
 use search::Stop;
@@ -129,6 +131,9 @@ pub fn check_part<A: Part<View>>(model: &Model, make: impl FnOnce(&mut Registers
 fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> Result<Report, Error> {
     let start = Instant::now();
     model.validate()?;
+    if program.is_part() && model.crashes > 0 {
+        return Err(Error::Model("crashes are for locks; a part is checked without".to_string()));
+    }
     let wanted = properties::wanted(program, model);
     let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
     let mut graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;

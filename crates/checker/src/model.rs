@@ -18,9 +18,12 @@ pub const MAX_PROCESSES: usize = 10;
 pub struct Model {
     pub(crate) n: usize,
     pub(crate) k: usize,
+    pub(crate) crashes: usize,
     pub(crate) passages: Option<u32>,
     pub(crate) ticket_cap: Option<u32>,
     pub(crate) sequential: bool,
+    /// Whose cache is kept in the states.
+    pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
     pub(crate) threads: usize,
     pub(crate) max_states: Option<u64>,
@@ -39,9 +42,11 @@ impl Model {
         Model {
             n,
             k: 1,
+            crashes: 0,
             passages: None,
             ticket_cap: None,
             sequential: false,
+            cache: None,
             properties: Vec::new(),
             threads: available_parallelism().map_or(1, usize::from),
             max_states: None,
@@ -58,6 +63,17 @@ impl Model {
     #[must_use]
     pub fn k(mut self, k: usize) -> Model {
         self.k = k;
+        self
+    }
+
+    /// Up to `crashes` processes may stop for ever, anywhere outside the remainder section.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(3).k(2).crashes(1);
+    /// ```
+    #[must_use]
+    pub fn crashes(mut self, crashes: usize) -> Model {
+        self.crashes = crashes;
         self
     }
 
@@ -161,6 +177,10 @@ impl Model {
         if self.k == 0 {
             return Err(Error::Model("k is at least 1, not 0".to_string()));
         }
+        if self.crashes > self.n {
+            let (n, crashes) = (self.n, self.crashes);
+            return Err(Error::Model(format!("at most {n} of {n} processes can crash, not {crashes}")));
+        }
         if self.ticket_cap.is_some_and(|cap| cap > 100) {
             return Err(Error::Model("the ticket cap is at most 100; leave it out for a complete search".to_string()));
         }
@@ -184,6 +204,22 @@ impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Model {{ n: {}, k: {}, .. }}", self.n, self.k)
     }
+}
+
+/// The cache of one process: which registers it has a valid copy of. Other processes' caches do not change what it pays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Cache {
+    pub(crate) of: Pid,
+    pub(crate) failed_cas: FailedCas,
+}
+
+/// Whether a compare-and-swap that fails makes others fetch the register again.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailedCas {
+    /// It does, as a write would.
+    Counts,
+    /// It does not: a "smart cache".
+    Free,
 }
 
 /// Watches a search, and can end it.

@@ -6,7 +6,7 @@ use doorway_memory::Pid;
 use crate::{
     automaton::{self, UNLIMITED},
     error::Error,
-    graph::{Graph, Id},
+    graph::{CRASH, Graph, Id},
     model::Model,
     program::{Program, Section},
     tickets::{self, Numbering},
@@ -109,6 +109,15 @@ impl<'a> Machine<'a> {
         Ok(step)
     }
 
+    /// Stops a process for ever.
+    fn crash(&mut self, p: Pid) -> Step {
+        let (section, passages, history) = &mut self.processes[p];
+        *section = section.crashed().expect("only a process outside the remainder crashes");
+        *passages = 0;
+        history.clear();
+        Step { process: p, line: String::new(), access: "crashes".to_string(), arrives: None }
+    }
+
     /// The state, field by field, that this one is counted as; none if some of it never occurs in the graph.
     pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
         let mut real = Vec::new();
@@ -133,13 +142,26 @@ impl<'a> Machine<'a> {
     }
 }
 
+/// Whose crash leads from one state to the other.
+fn who_crashes(graph: &Graph, from: Id, to: Id) -> Pid {
+    let section = |state, p: Pid| Section::ALL[(graph.sections(state) >> (3 * p) & 7) as usize];
+    let crashed = |&p: &Pid| section(to, p).is_crashed() && !section(from, p).is_crashed();
+    (0..graph.automaton.n()).find(crashed).expect("a crash leaves a crashed process")
+}
+
 /// Runs a path of the graph with real numbers. `None` if no real run goes that way: the graph stands for a few runs too many
 /// when tickets are renumbered.
 pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
     let mut steps = Vec::with_capacity(path.steps.len());
+    let mut at = graph.initial;
     for &(process, target) in &path.steps {
-        steps.push(machine.step(process)?);
+        steps.push(if process == CRASH {
+            machine.crash(who_crashes(graph, at, target))
+        } else {
+            machine.step(process)?
+        });
+        at = target;
         if machine.counted_as(graph, model) != Some(graph.contents(target)) {
             return Ok(None);
         }

@@ -10,7 +10,7 @@
 //! What a phase does depends on the order of shards and never on that of threads, so ids, counts and runs are repeatable.
 //! A shard's table is small enough to stay in a core's cache, which is most of the speed.
 use crate::{
-    automaton::{Automaton, UNLIMITED},
+    automaton::Automaton,
     error::Error,
     expand::{Batch, Successors},
     graph::{Graph, ID_BITS, SHARD_BITS, SHARDS, Shard, hash_state, id, shard_of},
@@ -45,8 +45,7 @@ impl Graph {
         model: &Model,
         edges: bool,
     ) -> Result<Graph, Error> {
-        let passages = model.passages.unwrap_or(UNLIMITED);
-        let automaton = Automaton::new(program, registers, model.n, passages)?;
+        let automaton = Automaton::new(program, registers, model)?;
         let layout = Layout::of(&automaton);
         let mut graph = Graph {
             automaton,

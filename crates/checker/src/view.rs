@@ -33,6 +33,7 @@ pub struct Registers {
 #[derive(Clone, Debug)]
 pub(crate) struct Register {
     pub(crate) name: Name,
+    pub(crate) home: Home,
     pub(crate) init: u64,
     pub(crate) kind: Kind,
 }
@@ -71,8 +72,8 @@ pub struct Handle<T>(u32, PhantomData<fn() -> T>);
 
 impl Space for Registers {
     type Mem = View;
-    fn register<T: Value>(&mut self, name: Name, _: Home, init: T) -> Handle<T> {
-        self.list.push(Register { name, init: init.to_word(), kind: Kind::of::<T>() });
+    fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> Handle<T> {
+        self.list.push(Register { name, home, init: init.to_word(), kind: Kind::of::<T>() });
         Handle(self.list.len() as u32 - 1, PhantomData)
     }
 }
@@ -122,9 +123,24 @@ pub(crate) struct Access {
     pub(crate) before: u64,
 }
 
+impl Op {
+    pub(crate) fn is_read(self) -> bool {
+        matches!(self, Op::Read | Op::Test)
+    }
+}
+
 impl Access {
     pub(crate) fn same_as(&self, other: &Access) -> bool {
         (self.op, self.reg, self.operands) == (other.op, other.reg, other.operands)
+    }
+
+    /// Whether the register, holding `word`, is written: even with what it holds already.
+    pub(crate) fn writes(&self, word: u64) -> bool {
+        match self.op {
+            Op::Read | Op::Test => false,
+            Op::Write | Op::FetchAdd | Op::Swap => true,
+            Op::CompareSwap => word == self.operands[0],
+        }
     }
 
     /// The access as the papers write it: `flag[0] := true`, `flag[1] = false`.

@@ -1,18 +1,19 @@
 //! Every claim of the texts, as the search finds it.
 mod common;
 
-use common::{about, report};
+use common::{about, locks, report, report_k, surveyed};
 use doorway_algorithms::{Claim, registry};
 use doorway_checker::{Bound, Property, Report, Verdict};
 
 /// The number of states is pinned: a search that silently explores less must fail here.
 macro_rules! claims {
-    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal => $states:literal;)*) => {
+    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal $(, k $k:literal)? => $states:literal;)*) => {
         $(
             $(#[$attribute])*
             #[test]
             fn $test() {
-                assert_eq!(checked($name, $n).states, $states);
+                let k: Option<usize> = [$($k)?].first().copied();
+                assert_eq!(checked($name, $n, k).states, $states);
             }
         )*
 
@@ -63,6 +64,29 @@ claims! {
     lamport_fast_starves_for_three: "lamport-fast", 3 => 13_257;
     black_white_bakery_is_fair_for_two: "black-white-bakery", 2 => 1_407;
     black_white_bakery_is_fair_for_three: "black-white-bakery", 3 => 167_894;
+    yang_anderson_is_starvation_free_for_two: "yang-anderson", 2 => 672;
+    yang_anderson_is_starvation_free_for_three: "yang-anderson", 3 => 386_544;
+    kim_anderson_is_starvation_free_for_two_and_one_passage_each: "kim-anderson", 2 => 29_841;
+    mcs_is_fair_and_waits_in_its_exit_for_three: "mcs", 3 => 1_640;
+    mcs_is_fair_and_waits_in_its_exit_for_four: "mcs", 4 => 38_184;
+    anderson_array_is_fair_for_three: "anderson-array", 3 => 207;
+    anderson_array_is_fair_for_four: "anderson-array", 4 => 1_232;
+    k_bakery_is_k_fair_for_two_with_any_number_of_tickets: "k-bakery", 2, k 1 => 852;
+    k_bakery_is_k_fair_for_three_and_one_inside: "k-bakery", 3, k 1 => 319_435;
+    k_bakery_is_k_fair_for_three_and_two_inside: "k-bakery", 3, k 2 => 1_091_021;
+    k_bakery_fife_is_fife_for_two_with_any_number_of_tickets: "k-bakery-fife", 2, k 1 => 2_189;
+    #[ignore = "30 s"]
+    k_bakery_fife_is_fife_for_three_and_one_inside: "k-bakery-fife", 3, k 1 => 6_057_217;
+    #[ignore = "90 s"]
+    k_bakery_fife_is_fife_for_three_and_two_inside: "k-bakery-fife", 3, k 2 => 11_645_431;
+    k_bakery_needs_its_first_announcement: "k-bakery-no-announce", 3, k 2 => 626_262;
+    filter_k_excludes_for_three: "filter-k", 3, k 2 => 696;
+    filter_k_excludes_for_four: "filter-k", 4, k 2 => 464_916;
+    gottlieb_starves: "gottlieb", 3, k 2 => 120;
+    ticket_k_is_fife_for_two_passages_each: "ticket-k", 3, k 2 => 1_455;
+    anderson_moir_is_starvation_free_for_three_and_two_inside: "anderson-moir", 3, k 2 => 816;
+    anderson_moir_is_starvation_free_for_three_and_one_inside: "anderson-moir", 3, k 1 => 10_182;
+    anderson_moir_is_starvation_free_for_four: "anderson-moir", 4, k 2 => 388_468;
     at_most_one_of_three_stops_at_a_bouncer: "bouncer", 3 => 523;
     at_most_one_of_four_stops_at_a_bouncer: "bouncer", 4 => 4_633;
     the_bouncer_array_gives_three_different_names: "renaming", 3 => 14_887;
@@ -74,9 +98,13 @@ claims! {
 }
 
 /// Checks every property, and that each is as claimed.
-fn checked(name: &str, n: usize) -> Report {
-    let report = report(name, n, |model| model);
-    assert_eq!(report.incomplete, None, "{name} n={n}");
+fn checked(name: &str, n: usize, k: Option<usize>) -> Report {
+    let passages = about(name).survey_passages;
+    let report = report_k(name, n, k, |model| match passages {
+        Some(passages) => model.passages(passages),
+        None => model,
+    });
+    assert_eq!(report.incomplete.is_some(), passages.is_some(), "{name} n={n}");
     for claim in about(name).claims {
         let bypass = || report.finding(Property::Bypass).bypass.expect("it was asked for");
         let as_claimed = match *claim {
@@ -84,6 +112,7 @@ fn checked(name: &str, n: usize) -> Report {
             Claim::Fails(property) => report.fails(property),
             Claim::Bypass(bound) => bypass().late.number() == bound,
             Claim::Entries(bound) => bypass().in_all.number() == bound,
+            Claim::Crashes => true, // looked at below
         };
         assert!(as_claimed, "{name} n={n} is not as claimed ({claim}):\n{report}");
     }
@@ -94,13 +123,53 @@ fn checked(name: &str, n: usize) -> Report {
     report
 }
 
+/// A lock that is claimed to survive crashes does, as many as claimed and no more; the others do not survive one.
+#[test]
+fn as_many_crashes_as_claimed_are_survived() {
+    for about in locks().filter(|about| about.holds(Property::DeadlockFreedom)) {
+        let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
+        let claimed: Vec<Property> = progress.into_iter().filter(|&property| about.holds(property)).collect();
+        let wanted = [vec![Property::Exclusion], claimed.clone()].concat();
+        let survives = |crashes| {
+            let report = surveyed(about, |model| model.crashes(crashes).only(wanted.clone()));
+            assert_eq!(report.holds(Property::Exclusion), about.holds(Property::Exclusion), "{}", about.name);
+            claimed.iter().all(|&property| report.holds(property))
+        };
+        let most = about.crashes(about.size(None, None).unwrap().k);
+        assert!(survives(most), "{} does not survive {most} crashes", about.name);
+        assert!(!survives(most + 1), "{} survives {} crashes", about.name, most + 1);
+    }
+}
+
 #[test]
 fn first_come_first_served_is_bypass_zero_and_nothing_else_is() {
-    for about in registry::all().iter().filter(|about| about.name != "timestamps-concurrent") {
-        let report = report(about.name, about.default_n, |model| model);
-        let Some(fcfs) = report.findings.iter().find(|finding| finding.property == Property::Fcfs) else { continue };
+    for about in locks() {
+        let report = surveyed(about, |model| model.only([Property::Fcfs, Property::Bypass]));
         let late = report.finding(Property::Bypass).bypass.expect("it was asked for").late;
-        assert_eq!(fcfs.verdict == Verdict::Holds, late == Bound::AtMost(0), "{}", about.name);
+        assert_eq!(report.holds(Property::Fcfs), late == Bound::AtMost(0), "{}", about.name);
+    }
+}
+
+/// The race of section 5: one who comes later is inside, and process 1 waits for two who have not said what they want.
+#[test]
+fn k_bakery_is_not_first_in_first_enabled_for_four() {
+    let report = report_k("k-bakery", 4, Some(2), |model| model.passages(1).only([Property::Fife]));
+    let finding = report.finding(Property::Fife);
+    assert_eq!(finding.verdict, Verdict::Fails);
+    assert_eq!(finding.run.as_ref().unwrap().cycle_at, Some(34));
+}
+
+/// For one inside, k-FCFS is FCFS, and what is first-come-first-served is first-in-first-enabled.
+#[test]
+fn the_fairness_properties_imply_one_another_as_they_should() {
+    for about in locks() {
+        let k = about.size(None, None).unwrap().k;
+        let report = surveyed(about, |model| model);
+        let holds = |property| report.holds(property);
+        assert!(k > 1 || holds(Property::Fcfs) == holds(Property::KFcfs), "{}", about.name);
+        assert!(!holds(Property::Fcfs) || holds(Property::Fife), "{}", about.name);
+        let excludes = holds(Property::Exclusion);
+        assert!(!(holds(Property::Fife) && excludes) || holds(Property::KFcfs), "{}", about.name);
     }
 }
 
@@ -138,9 +207,9 @@ fn the_answer_does_not_depend_on_the_number_of_threads() {
 /// may not (starvation).
 #[test]
 fn every_cycle_that_shows_a_deadlock_or_starvation_is_fair() {
-    for about in registry::all().iter().filter(|about| about.name != "timestamps-concurrent") {
+    for about in locks() {
         let n = about.default_n;
-        let report = report(about.name, n, |model| model);
+        let report = surveyed(about, |model| model);
         for finding in &report.findings {
             let is_deadlock = finding.property == Property::DeadlockFreedom;
             if !is_deadlock && finding.property != Property::StarvationFreedom {

@@ -63,17 +63,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let size = about.size(arguments.n, arguments.k)?;
     not_yet(arguments)?;
     let properties = properties(about, &arguments.properties)?;
-    let mut model = Model::new(size.n).k(size.k).only(properties.iter().copied());
+    let mut model = Model::new(size.n).k(size.k).crashes(arguments.crashes).only(properties.iter().copied());
     if let Some(passages) = arguments.passages {
         model = model.passages(passages);
     }
+    if arguments.crashes > 0 && about.kind == Kind::Part {
+        return Err(Trouble(format!(
+            "`{}` is a part and is checked without crashes; leave out `--crashes`",
+            about.name
+        )));
+    }
     let report = check_one(about, size, arguments.limits.apply(model))?;
-    let code = if properties.is_empty() { code_by_claims(about, &report) } else { code_by_verdicts(&report) };
+    let claims = claims(about, size, arguments.crashes);
+    let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
     let text = if arguments.json {
-        format!("{:#}\n", as_json(about, size, &report))
+        format!("{:#}\n", as_json(about, size, arguments.crashes, &report))
     } else {
         let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
-        format!("{} n={}{k}: {report}{}", about.name, size.n, beside_the_text(about, &report))
+        let crashes = match arguments.crashes {
+            0 => String::new(),
+            1 => " with 1 crash".to_string(),
+            many => format!(" with {many} crashes"),
+        };
+        format!("{} n={}{k}{crashes}: {report}{}", about.name, size.n, beside_the_text(about, &claims, &report))
     };
     Ok(Answer { text, code })
 }
@@ -109,9 +121,6 @@ impl Visitor for Checking {
 
 /// What the contract of the command line has and the checker has not.
 fn not_yet(arguments: &Arguments) -> Result<(), Trouble> {
-    if arguments.crashes > 0 {
-        return Err(Trouble("crashes cannot be checked yet; leave out `--crashes`".to_string()));
-    }
     if arguments.registers == Kinds::Safe {
         return Err(Trouble("`safe` registers cannot be checked yet; leave out `--registers`".to_string()));
     }
@@ -127,9 +136,6 @@ fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble>
     let known = |name: &String| match Property::named(name) {
         Some(property) if all.contains(&property) => Ok(property),
         Some(_) => Err(Trouble(format!("`{name}` is not a property of `{}`; it has {}", about.name, list()))),
-        None if matches!(name.as_str(), "k-fcfs" | "fife") => {
-            Err(Trouble(format!("`{name}` cannot be checked yet; the properties are {}", list())))
-        }
         None => Err(Trouble(format!("no property is called `{name}`; the properties are {}", list()))),
     };
     names.iter().map(known).collect()
@@ -145,10 +151,18 @@ fn code_by_verdicts(report: &Report) -> u8 {
     }
 }
 
-/// Nothing fails that the source claims; or something does; or it could not be decided.
-fn code_by_claims(about: &About, report: &Report) -> u8 {
-    let claimed = || report.findings.iter().filter(|finding| about.holds(finding.property));
-    if claimed().any(|finding| finding.verdict == Verdict::Fails) {
+/// What the source claims of this size, when so many crash: progress only if it claims to survive that.
+pub(crate) fn claims(about: &About, size: Size, crashes: usize) -> Vec<Claim> {
+    let is_progress =
+        |claim: &Claim| matches!(claim, Claim::Holds(Property::DeadlockFreedom | Property::StarvationFreedom));
+    let survived = crashes <= about.crashes(size.k);
+    about.claims.iter().copied().filter(|claim| survived || !is_progress(claim)).collect()
+}
+
+/// Nothing fails that is claimed; or something does; or it could not be decided.
+fn code_by_claims(claims: &[Claim], report: &Report) -> u8 {
+    let claimed = |finding: &Finding| claims.contains(&Claim::Holds(finding.property));
+    if report.findings.iter().any(|finding| finding.verdict == Verdict::Fails && claimed(finding)) {
         FAILS
     } else if report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown) {
         UNDECIDED
@@ -157,26 +171,26 @@ fn code_by_claims(about: &About, report: &Report) -> u8 {
     }
 }
 
-/// Whether a finding is what the source claims, if it claims anything and something was found.
-pub(crate) fn agrees(about: &About, finding: &Finding) -> Option<bool> {
+/// Whether a finding is as claimed, if anything is claimed and something was found.
+pub(crate) fn agrees(claims: &[Claim], finding: &Finding) -> Option<bool> {
     if finding.verdict == Verdict::Unknown {
         return None;
     }
     let verdict = |holds| (finding.verdict == Verdict::Holds) == holds;
-    let claims = about.claims.iter().filter_map(|claim| match *claim {
+    let about_this = claims.iter().filter_map(|claim| match *claim {
         Claim::Holds(property) if property == finding.property => Some(verdict(true)),
         Claim::Fails(property) if property == finding.property => Some(verdict(false)),
         Claim::Bypass(bound) => finding.bypass.map(|bypass| bypass.late.number() == bound),
         Claim::Entries(bound) => finding.bypass.map(|bypass| bypass.in_all.number() == bound),
         _ => None,
     });
-    claims.reduce(|all, one| all && one)
+    about_this.reduce(|all, one| all && one)
 }
 
 /// One line on how this compares with the source.
-fn beside_the_text(about: &About, report: &Report) -> String {
+fn beside_the_text(about: &About, claims: &[Claim], report: &Report) -> String {
     let claimed: Vec<(&Finding, bool)> =
-        report.findings.iter().filter_map(|finding| Some((finding, agrees(about, finding)?))).collect();
+        report.findings.iter().filter_map(|finding| Some((finding, agrees(claims, finding)?))).collect();
     let otherwise: Vec<&str> = claimed.iter().filter(|(_, agrees)| !agrees).map(|(f, _)| f.property.name()).collect();
     match (claimed.is_empty(), otherwise.is_empty()) {
         (true, _) => String::new(),
@@ -185,14 +199,14 @@ fn beside_the_text(about: &About, report: &Report) -> String {
     }
 }
 
-pub(crate) fn as_json(about: &About, size: Size, report: &Report) -> Value {
+pub(crate) fn as_json(about: &About, size: Size, crashes: usize, report: &Report) -> Value {
     let properties: Map<String, Value> =
         report.findings.iter().map(|finding| (finding.property.name().to_string(), finding_as_json(finding))).collect();
     json!({
         "algorithm": about.name,
         "n": size.n,
         "k": (about.kind != Kind::Part).then_some(size.k),
-        "crashes": 0,
+        "crashes": crashes,
         "registers": "atomic",
         "memory": "sc",
         "states": report.states,

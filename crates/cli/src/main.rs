@@ -1,9 +1,10 @@
-//! `doorway`: list, check and survey the algorithms.
+//! `doorway`: list, check, measure and survey the algorithms.
 mod check;
 mod limits;
 mod list;
 mod output;
 mod progress;
+mod rmr;
 mod survey;
 
 use std::process::ExitCode;
@@ -26,6 +27,8 @@ enum Command {
     List(list::Arguments),
     /// Checks an algorithm: every run of it, every property
     Check(check::Arguments),
+    /// Computes the worst-case remote references of one passage, exactly
+    Rmr(rmr::Arguments),
     /// Checks the whole catalogue, and prints what the texts claim beside what was found
     Survey(survey::Arguments),
 }
@@ -35,6 +38,7 @@ fn main() -> ExitCode {
         Ok(arguments) => match arguments.command {
             Command::List(arguments) => list::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::Rmr(arguments) => rmr::run(&arguments),
             Command::Survey(arguments) => survey::run(&arguments),
         },
         Err(error) => explain(&error),

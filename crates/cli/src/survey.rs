@@ -21,26 +21,42 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
+/// An algorithm and what was found about it.
+struct Row {
+    about: &'static About,
+    size: Size,
+    report: Report,
+    /// How many crashes it survives: what progress there is without them, there is with them. None for a part.
+    crashes: Option<usize>,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
-    let mut surveyed: Vec<(&About, Size, Report)> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for &about in registry::all() {
         let size = about.size(None, None)?;
-        let model = arguments.limits.apply(Model::new(size.n).k(size.k));
-        surveyed.push((about, size, check_one(about, size, model)?));
+        let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
+        if let Some(passages) = about.survey_passages {
+            model = model.passages(passages);
+        }
+        let report = check_one(about, size, model.clone())?;
+        let crashes = match about.kind {
+            Kind::Part => None,
+            _ => Some(survived(about, size, &model, &report)?),
+        };
+        rows.push(Row { about, size, report, crashes });
         if interrupted() {
             break;
         }
     }
     let text = if arguments.json {
-        let list: Vec<Value> = surveyed.iter().map(|(about, size, report)| as_json(about, *size, report)).collect();
+        let list: Vec<Value> = rows.iter().map(row_as_json).collect();
         format!("{:#}\n", Value::from(list))
     } else {
-        as_text(&surveyed)
+        as_text(&rows)
     };
-    let findings = || surveyed.iter().flat_map(|(about, _, report)| report.findings.iter().map(move |f| (about, f)));
-    let code = if interrupted() || findings().any(|(_, finding)| finding.verdict == Verdict::Unknown) {
+    let code = if interrupted() || rows.iter().any(Row::is_undecided) {
         UNDECIDED
-    } else if findings().any(|(about, finding)| agrees(about, finding) == Some(false)) {
+    } else if rows.iter().any(Row::differs) {
         FAILS
     } else {
         HOLDS
@@ -48,45 +64,93 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     Ok(Answer { text, code })
 }
 
-fn as_text(surveyed: &[(&About, Size, Report)]) -> String {
-    let (parts, locks): (Vec<_>, Vec<_>) = surveyed.iter().partition(|(about, ..)| about.kind == Kind::Part);
-    let states: u64 = surveyed.iter().map(|(_, _, report)| report.states).sum();
-    let seconds: f64 = surveyed.iter().map(|(_, _, report)| report.seconds).sum();
-    let names = |bad: &dyn Fn(&About, &Finding) -> bool| {
-        let rows =
-            surveyed.iter().filter(|(about, _, report)| report.findings.iter().any(|finding| bad(about, finding)));
-        rows.map(|(about, ..)| about.name).collect::<Vec<_>>().join(", ")
+/// How many processes may crash without the others losing what progress they have.
+fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -> Result<usize, Trouble> {
+    let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
+    let held: Vec<Property> = progress.into_iter().filter(|&property| report.holds(property)).collect();
+    let mut crashes = 0;
+    while !held.is_empty() && crashes < size.n && !interrupted() {
+        let more = check_one(about, size, model.clone().crashes(crashes + 1).only(held.clone()))?;
+        if !held.iter().all(|&property| more.holds(property)) {
+            break;
+        }
+        crashes += 1;
+    }
+    Ok(crashes)
+}
+
+impl Row {
+    fn is_undecided(&self) -> bool {
+        self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown)
+    }
+
+    fn differs(&self) -> bool {
+        let claims = self.about.claims;
+        self.report.findings.iter().any(|finding| agrees(claims, finding) == Some(false)) || self.crashes_differ()
+    }
+
+    fn crashes_differ(&self) -> bool {
+        self.crashes.is_some_and(|crashes| crashes < self.about.crashes(self.size.k))
+    }
+}
+
+fn row_as_json(row: &Row) -> Value {
+    let mut value = as_json(row.about, row.size, 0, &row.report);
+    value["crashes_survived"] = row.crashes.into();
+    value
+}
+
+fn as_text(rows: &[Row]) -> String {
+    let (parts, locks): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.about.kind == Kind::Part);
+    let states: u64 = rows.iter().map(|row| row.report.states).sum();
+    let seconds: f64 = rows.iter().map(|row| row.report.seconds).sum();
+    let names = |is_meant: fn(&Row) -> bool| {
+        let names: Vec<&str> = rows.iter().filter(|row| is_meant(row)).map(|row| row.about.name).collect();
+        names.join(", ")
     };
-    let differing = names(&|about, finding| agrees(about, finding) == Some(false));
-    let undecided = names(&|_, finding| finding.verdict == Verdict::Unknown);
-    let verdict = match (differing.as_str(), undecided.as_str()) {
+    let verdict = match (names(Row::differs).as_str(), names(Row::is_undecided).as_str()) {
         ("", "") => "all as claimed".to_string(),
         ("", undecided) => format!("not decided: {undecided}"),
         (differing, _) => format!("NOT as claimed: {differing}"),
     };
+    let bounded: String = rows
+        .iter()
+        .filter_map(|row| Some((row.about.name, row.about.survey_passages?)))
+        .map(|(name, passages)| format!("`{name}`: {passages} passage(s) of each process only.\n"))
+        .collect();
     format!(
-        "{}\n\n{}\n\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all.\n\
-         {} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+        "{}\n\n{}\n\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
+         survived.\n{bounded}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
-        surveyed.len(),
+        rows.len(),
     )
 }
 
-fn table(rows: &[&(&About, Size, Report)], properties: &[Property]) -> String {
+fn table(rows: &[&Row], properties: &[Property]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    let heads = properties.iter().map(|property| property.name().replace('-', " ").replace(" freedom", "-free"));
-    let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from).chain(heads);
+    let with_crashes = rows.iter().any(|row| row.crashes.is_some());
+    let short = |property: &Property| property.name().replace('-', " ").replace(" freedom", "-free");
+    let crashes_head = with_crashes.then(|| "crashes".to_string());
+    let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from);
+    let header = header.chain(properties.iter().map(short)).chain(crashes_head);
     table.set_header(header.chain(["states".to_string(), "s".to_string()]));
-    for (about, size, report) in rows {
+    for row @ Row { about, size, report, crashes } in rows {
         let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
         let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
         let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
+        let crashes = crashes.map(|found| {
+            let claimed = match about.crashes(size.k) {
+                0 => "-".to_string(),
+                some => some.to_string(),
+            };
+            format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" })
+        });
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
-        table.add_row(head.into_iter().chain(cells).chain(tail));
+        table.add_row(head.into_iter().chain(cells).chain(crashes).chain(tail));
     }
-    let last = 4 + properties.len();
+    let last = 4 + properties.len() + usize::from(with_crashes);
     for right in [2, 3, last, last + 1] {
         if let Some(column) = table.column_mut(right) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -113,7 +177,7 @@ fn cell(about: &About, finding: &Finding) -> String {
         (None, Verdict::Fails) if is_partial(finding) => format!("no, for {}", list(&finding.processes)),
         (None, Verdict::Fails) => "no".to_string(),
     };
-    let mark = if agrees(about, finding) == Some(false) { " !" } else { "" };
+    let mark = if agrees(about.claims, finding) == Some(false) { " !" } else { "" };
     format!("{claimed} / {found}{mark}")
 }
 

@@ -42,7 +42,7 @@ fn a_wrong_call_is_told_what_is_wrong_and_the_way_out() {
     refused(
         &["check", "bakery", "--property", "fairness"],
         "no property is called `fairness`; the properties are exclusion, deadlock-freedom, starvation-freedom, fcfs, \
-         bypass, bounded-exit, wait-free-doorway",
+         k-fcfs, fife, bypass, bounded-exit, wait-free-doorway",
     );
     refused(
         &["check", "bouncer", "--property", "fcfs"],
@@ -66,7 +66,6 @@ fn a_wrong_call_is_told_what_is_wrong_and_the_way_out() {
 
 #[test]
 fn what_is_not_there_yet_is_said_and_not_guessed() {
-    refused(&["check", "bakery", "--crashes", "1"], "crashes cannot be checked yet; leave out `--crashes`");
     refused(
         &["check", "bakery", "--registers", "safe"],
         "`safe` registers cannot be checked yet; leave out `--registers`",
@@ -79,7 +78,7 @@ fn a_check_says_on_its_first_line_what_holds() {
     let output = doorway(&["check", "peterson"]);
     assert_eq!(
         text(&output.stdout),
-        "peterson n=2: exclusion, deadlock-freedom, starvation-freedom, fcfs, bounded-exit, wait-free-doorway hold; \
+        "peterson n=2: exclusion, deadlock-freedom, starvation-freedom, fcfs, k-fcfs, fife, bounded-exit, wait-free-doorway hold; \
          bypass at most 0 (1 counting who came before) (32 states)\n\
          as claimed: Herlihy & Shavit, Fig. 2.6\n"
     );
@@ -137,7 +136,7 @@ fn json_has_the_fields_of_the_contract() {
 fn the_list_has_every_algorithm_with_its_claims() {
     let list = json(&["list", "--json"]);
     let list = list.as_array().expect("it is an array");
-    assert_eq!(list.len(), 20);
+    assert_eq!(list.len(), 31);
     for field in ["name", "title", "source", "kind", "primitives", "local_spin", "claims"] {
         assert!(list.iter().all(|about| about.get(field).is_some()), "no `{field}`");
     }
@@ -162,6 +161,35 @@ fn an_unwritable_output_is_trouble_and_a_closed_one_is_not() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+}
+
+#[test]
+fn crashes_are_counted_against_what_is_claimed() {
+    let code = |arguments: &[&str]| doorway(arguments).status.code();
+    assert_eq!(code(&["check", "filter-k", "--crashes", "1"]), Some(0), "one of two inside may stop");
+    assert_eq!(code(&["check", "peterson", "--crashes", "1"]), Some(0), "nothing is claimed with crashes");
+    assert_eq!(code(&["check", "peterson", "--crashes", "1", "--property", "starvation-freedom"]), Some(1));
+    refused(
+        &["check", "bouncer", "--crashes", "1"],
+        "`bouncer` is a part and is checked without crashes; leave out `--crashes`",
+    );
+    refused(&["check", "peterson", "--crashes", "3"], "`peterson`: at most 2 of 2 processes can crash, not 3");
+}
+
+#[test]
+fn remote_references_are_exact_or_unbounded() {
+    let answer = json(&["rmr", "k-bakery", "-n", "2", "-k", "1", "--model", "dsm", "--json"]);
+    assert_eq!(answer["worst"], 4);
+    for field in ["bounded", "exact", "complete"] {
+        assert_eq!(answer[field], true, "{field}");
+    }
+    assert_eq!(answer["per_process"], serde_json::json!([4, 4]));
+    assert_eq!(json(&["rmr", "bakery", "-n", "2", "--model", "dsm", "--json"])["worst"], Value::Null);
+    assert_eq!(
+        text(&doorway(&["rmr", "peterson"]).stdout),
+        "peterson n=2, cc: exactly 6 remote references in the worst passage, 136 states\n"
+    );
+    refused(&["rmr", "bouncer"], "`bouncer` is a part and has no passages; try a lock, such as `bakery`");
 }
 
 #[test]

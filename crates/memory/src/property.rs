@@ -19,6 +19,11 @@ pub enum Property {
     StarvationFreedom,
     /// Who is through the doorway before another starts it enters first.
     Fcfs,
+    /// If k processes are through the doorway before another starts it, one of them enters before it.
+    KFcfs,
+    /// First-in-first-enabled: if one who started after I was through the doorway enters before me, I can enter in a
+    /// bounded number of my own steps.
+    Fife,
     /// There is a bound on how often one who came later enters first.
     Bypass,
     /// The exit takes a bounded number of one's own steps, whatever others do.
@@ -38,11 +43,13 @@ impl Property {
     /// # use doorway_memory::Property;
     /// assert_eq!(Property::OF_LOCKS[0], Property::Exclusion);
     /// ```
-    pub const OF_LOCKS: [Property; 7] = [
+    pub const OF_LOCKS: [Property; 9] = [
         Property::Exclusion,
         Property::DeadlockFreedom,
         Property::StarvationFreedom,
         Property::Fcfs,
+        Property::KFcfs,
+        Property::Fife,
         Property::Bypass,
         Property::BoundedExit,
         Property::WaitFreeDoorway,
@@ -69,6 +76,8 @@ impl Property {
             Property::DeadlockFreedom => "deadlock-freedom",
             Property::StarvationFreedom => "starvation-freedom",
             Property::Fcfs => "fcfs",
+            Property::KFcfs => "k-fcfs",
+            Property::Fife => "fife",
             Property::Bypass => "bypass",
             Property::BoundedExit => "bounded-exit",
             Property::WaitFreeDoorway => "wait-free-doorway",

@@ -42,7 +42,8 @@ fn locks_exclude_and_locks_without_deadlocks_let_everyone_through() {
         let (most, count, visits) = (room.most.into_inner(), room.count.into_inner(), room.visits.into_inner());
         if !about.fails(Property::Exclusion) {
             assert!(most <= size.k as u64, "{} n={}: {most} were inside at once", about.name, size.n);
-            assert_eq!(count, visits, "{} n={}: updates were lost", about.name, size.n);
+            // Where two may be inside, they may lose each other's updates.
+            assert!(size.k > 1 || count == visits, "{} n={}: updates were lost", about.name, size.n);
         }
         if about.holds(Property::DeadlockFreedom) {
             assert_eq!(visits, PASSAGES * size.n as u64, "{} n={}: someone gave up", about.name, size.n);

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     default_n: 2,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Fails(Exclusion), Holds(BoundedExit)],
     remark: "`lamport-fast` is how it is done",
 };

@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "two registers for any number of processes: too few, by the theorem of the same chapter",
 };

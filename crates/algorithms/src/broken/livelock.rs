@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     default_n: 2,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "two that are too polite to enter",
 };

@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
     default_n: 2,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "fine as long as the two always come together",
 };

@@ -33,6 +33,7 @@ pub const ABOUT: About = About {
     default_n: 2,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(BoundedExit)],
     remark: "unlock starves",
 };

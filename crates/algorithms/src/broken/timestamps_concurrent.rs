@@ -28,6 +28,7 @@ pub const ABOUT: About = About {
     source: "Herlihy & Shavit, Ex. 2.11",
     processes: Processes::AtLeast(3),
     sequential: false,
+    survey_passages: None,
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "two labels cannot form a cycle, so it takes three processes",
     ..timestamps::ABOUT

@@ -41,6 +41,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

@@ -48,6 +48,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(Fcfs), Holds(BoundedExit)],
     remark: "seven accesses when nobody else is there, however many processes there are",
 };

@@ -43,6 +43,7 @@ pub const ABOUT: About = About {
     default_n: 4,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

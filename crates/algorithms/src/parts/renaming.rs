@@ -30,6 +30,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "write"],
     sequential: false,
+    survey_passages: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "",
 };

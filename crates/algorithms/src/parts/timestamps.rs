@@ -38,6 +38,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "write"],
     sequential: true,
+    survey_passages: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "calls follow one another; when they overlap it is `timestamps-concurrent`",
 };

@@ -1,6 +1,11 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left.
 use super::{Evidence, Violation};
-use crate::{components::Subgraph, graph::Id, judge::StateSet, program::Section};
+use crate::{
+    components::Subgraph,
+    graph::{CRASH, Id},
+    judge::StateSet,
+    program::Section,
+};
 
 impl Evidence<'_> {
     pub(super) fn deadlock(&self) -> Option<Violation> {
@@ -10,6 +15,9 @@ impl Evidence<'_> {
         }
         let starving = |state| self.waits.iter().any(|waits| waits.starving.contains(state));
         let no_progress = |from: Id, p, to: Id| {
+            if p == CRASH {
+                return false;
+            }
             let left = judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
             !judge.enters(from, p, to) && !left
         };
@@ -21,7 +29,7 @@ impl Evidence<'_> {
             |_, p, _| 1 << p,
             |members, stepping, _| {
                 // Nobody changes section on such a cycle, so one state speaks for all.
-                let resting = judge.those_in(members[0], Section::Remainder);
+                let resting = judge.resting(members[0]);
                 if resting != everyone && stepping | resting == everyone {
                     members.iter().for_each(|&state| stuck.insert(state));
                 }
@@ -31,7 +39,7 @@ impl Evidence<'_> {
         let fairly = judge.fairness(judge.end(&path));
         let path = judge.lasso(path, starving, no_progress, fairly)?;
         let at = judge.end(&path);
-        let processes = judge.model.processes().filter(|&p| judge.section(at, p) != Section::Remainder).collect();
+        let processes = judge.model.processes().filter(|&p| !judge.section(at, p).may_rest()).collect();
         Some(Violation { path, processes, note: String::new() })
     }
 }

@@ -1,6 +1,5 @@
 //! At most k processes are inside at once.
 use super::{Evidence, Violation};
-use crate::program::Section;
 
 impl Evidence<'_> {
     pub(super) fn crowding(&self) -> Option<Violation> {
@@ -8,11 +7,10 @@ impl Evidence<'_> {
         if !judge.graph.crowded {
             return None;
         }
-        let crowded = |_, state| judge.those_in(state, Section::Critical).count_ones() as usize > judge.model.k;
+        let crowded = |_, state| judge.inside(state) > judge.model.k;
         let path = judge.shortest(1, |_, _, _, _| Some(0), crowded)?;
-        let &(_, state) = path.steps.last()?;
-        let inside = judge.those_in(state, Section::Critical);
-        let processes = judge.model.processes().filter(|p| inside >> p & 1 == 1).collect();
+        let state = judge.end(&path);
+        let processes = judge.model.processes().filter(|&p| judge.section(state, p).is_inside()).collect();
         Some(Violation { path, processes, note: String::new() })
     }
 }

@@ -4,6 +4,8 @@ mod bypass;
 mod deadlock_freedom;
 mod exclusion;
 mod fcfs;
+mod fife;
+mod k_fcfs;
 mod rule;
 mod starvation_freedom;
 mod waits;
@@ -21,6 +23,7 @@ use crate::{
     report::{Finding, Verdict},
     run::{Path, realise},
 };
+pub(crate) use waits::any;
 use waits::{Entries, Waits};
 
 /// What a property finds in a graph that shows it does not hold.
@@ -76,7 +79,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
         Vec::new()
     };
     let bounded = waits.iter().all(|waits| waits.overtaken.is_empty());
-    let about_order = |property| matches!(property, Property::Fcfs | Property::Bypass);
+    let about_order = |property| matches!(property, Property::Fcfs | Property::KFcfs | Property::Bypass);
     let entries = (bounded && needed(about_order))
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
     let evidence = Evidence { judge, waits, entries };
@@ -121,6 +124,9 @@ impl Evidence<'_> {
             Property::DeadlockFreedom => self.deadlock(),
             Property::StarvationFreedom => self.starvation(),
             Property::Fcfs => self.overtaking(),
+            Property::KFcfs if self.judge.model.k == 1 => self.overtaking(),
+            Property::KFcfs => self.k_overtaking(),
+            Property::Fife => self.held_back(),
             Property::Bypass => self.endless_overtaking(),
             Property::BoundedExit => self.endless(Section::Exit),
             Property::WaitFreeDoorway => self.endless(Section::Doorway),

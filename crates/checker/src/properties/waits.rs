@@ -47,7 +47,7 @@ impl Waits {
                     let stepping = labels & everyone;
                     let overtakers = labels >> ENTRIES;
                     // Who does not step is in the same section in all of these states.
-                    let resting = judge.those_in(members[0], Section::Remainder);
+                    let resting = judge.resting(members[0]);
                     waits.overtakers |= overtakers;
                     let bad = [
                         (stepping | resting == everyone, &mut waits.starving),

@@ -1,7 +1,7 @@
 //! Checking algorithms of the catalogue by name.
 #![allow(dead_code, reason = "each test file uses what it needs")]
 use doorway_algorithms::{
-    About, Size,
+    About, Kind, Size,
     registry::{self, Visitor},
 };
 use doorway_checker::{Error, Model, Registers, Report, View, check, check_part};
@@ -35,8 +35,27 @@ pub(crate) fn about(name: &str) -> &'static About {
 
 /// Checks an algorithm for `n` processes, in a model that `shape` may change.
 pub(crate) fn report(name: &str, n: usize, shape: impl FnOnce(Model) -> Model) -> Report {
+    report_k(name, n, None, shape)
+}
+
+/// As [`report`], with `k` inside.
+pub(crate) fn report_k(name: &str, n: usize, k: Option<usize>, shape: impl FnOnce(Model) -> Model) -> Report {
     let about = about(name);
-    let size = about.size(Some(n), None).expect("it is for that many processes");
+    let size = about.size(Some(n), k).expect("it is for that many processes");
     let report = registry::visit(about, size, Checking(shape(Model::new(n).k(size.k))));
     report.unwrap_or_else(|error| panic!("{name} n={n}: {error}"))
+}
+
+/// Checks an algorithm as a survey does.
+pub(crate) fn surveyed(about: &'static About, shape: impl FnOnce(Model) -> Model) -> Report {
+    let bounded = |model: Model| match about.survey_passages {
+        Some(passages) => model.passages(passages),
+        None => model,
+    };
+    report(about.name, about.default_n, |model| shape(bounded(model)))
+}
+
+/// The locks of the catalogue.
+pub(crate) fn locks() -> impl Iterator<Item = &'static About> {
+    registry::all().iter().copied().filter(|about| about.kind != Kind::Part)
 }

@@ -1,0 +1,167 @@
+//! The k-Bakery. R. Danek, *The k-Bakery: Local-spin k-Exclusion Using Non-atomic Reads and Writes*, PODC 2010, Figure
+//! 2 without its shaded part.
+//!
+//! ```text
+//! 14  for each i ≠ p: Want[p][i] := Ticket[p]                the ticket of the last passage
+//! 15  Ticket[p] := 1 + max(Ticket[1], …, Ticket[N])          (doorway ends)
+//! 16  for each i ≠ p: Want[p][i] := Ticket[p]
+//! 18  predecessor_set := all but p
+//! 19  while |predecessor_set| >= k:
+//! 20      for each i in predecessor_set:
+//! 21          if (Ticket[p], p) < (Want[i][p], i): predecessor_set := predecessor_set - {i}
+//!     critical section
+//! 25  for each i ≠ p: Want[p][i] := ∞
+//! ```
+//!
+//! Departures: line 14 reads `Ticket[p]` once, before the first write; afterwards a process knows its ticket by heart.
+//! Line 15 is N reads, one after the other. Line 25 passes over `Want[p][p]`, which nobody reads, so the diagonal does
+//! not exist. ∞ is `none`. As k < N, line 19 is asked only after a turn.
+//!
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, k-first-come-first-served, bounded
+//! exit. A process waits on registers that are its own: in a distributed shared memory a passage makes 4(N-1) remote
+//! references.
+use alloc::vec::Vec;
+use core::ops::{
+    ControlFlow::{Break, Continue},
+    Index,
+};
+
+use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space, Ticket, Value};
+
+use crate::{
+    About,
+    Claim::{Crashes, Holds},
+    Kind, Processes,
+};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "k-bakery",
+    aliases: &["danek2010"],
+    title: "the k-Bakery",
+    source: "Danek 2010, Fig. 2",
+    kind: Kind::KExclusion,
+    processes: Processes::AtLeast(2),
+    default_n: 3,
+    primitives: &["read", "write"],
+    sequential: false,
+    survey_passages: None,
+    claims: &[
+        Holds(Exclusion),
+        Holds(DeadlockFreedom),
+        Holds(StarvationFreedom),
+        Holds(KFcfs),
+        Holds(BoundedExit),
+        Holds(WaitFreeDoorway),
+        Crashes,
+    ],
+    remark: "tickets are never reset, so they grow with every passage",
+};
+
+/// The lock; see the [module](self).
+pub struct KBakery<M: Memory> {
+    k: usize,
+    pub(crate) ticket: Vec<M::Reg<Ticket>>,
+    /// `Want[i][p]`: the ticket with which i wants to enter, as p is told; `None` is ∞.
+    want: Told<M, Option<Ticket>>,
+}
+
+impl<M: Memory> KBakery<M> {
+    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    ///
+    /// # Panics
+    /// When `n` is above 64.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
+        assert!(n <= 64, "the k-Bakery is for up to 64 processes, not {n}");
+        KBakery { k, ticket: space.per_process("Ticket", n, Ticket::ZERO), want: Told::new(space, "Want", n, None) }
+    }
+
+    /// Line 15: takes a ticket.
+    pub(crate) fn choose(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
+        let max =
+            m.fold(self.ticket.len(), Ticket::ZERO, |m, max, i| Ok(max.max(m.at("15").read(&self.ticket[i])?)))?;
+        m.at("15").write(&self.ticket[p], max.next())?;
+        Ok(max.next())
+    }
+
+    /// Lines 16 to 21, and after each turn of the loop `done`, which may end it too.
+    pub(crate) fn wait_unless(
+        &self,
+        m: &mut M,
+        p: Pid,
+        mine: Ticket,
+        done: impl Fn(&mut M) -> Result<bool, M::Halt>,
+    ) -> Result<(), M::Halt> {
+        self.want.tell(m, "16", p, Some(mine))?;
+        let everyone = u64::MAX >> (64 - self.ticket.len());
+        m.turns(everyone & !bit(p), |m, predecessors| {
+            let left = self.predecessors_left(m, p, mine, predecessors)?;
+            if done(m)? || (left.count_ones() as usize) < self.k {
+                return Ok(Break(()));
+            }
+            m.relax();
+            Ok(Continue(left))
+        })
+    }
+
+    /// Lines 20 and 21: who of the predecessors, a set of bits, is one still.
+    fn predecessors_left(&self, m: &mut M, p: Pid, mine: Ticket, predecessors: u64) -> Result<u64, M::Halt> {
+        m.fold(self.ticket.len(), predecessors, |m, left, i| {
+            let gone = left & bit(i) != 0
+                && m.at("21").test(&self.want[(i, p)], |want| want.is_none_or(|want| (mine, p) < (want, i)))?;
+            Ok(if gone { left & !bit(i) } else { left })
+        })
+    }
+}
+
+impl<M: Memory> Exclusion<M> for KBakery<M> {
+    type Place = Ticket;
+
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
+        let last = m.at("14").read(&self.ticket[p])?;
+        self.want.tell(m, "14", p, Some(last))?;
+        self.choose(m, p)
+    }
+
+    fn wait(&self, m: &mut M, p: Pid, &mine: &Ticket) -> Result<(), M::Halt> {
+        self.wait_unless(m, p, mine, |_| Ok(false))
+    }
+
+    fn exit(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {
+        self.want.tell(m, "25", p, None)
+    }
+}
+
+/// A register from each process to each other one, at home with who is told: `told[(from, to)]`, from ≠ to.
+pub(crate) struct Told<M: Memory, T: Value> {
+    /// Rows of n-1: without the diagonal.
+    rows: Vec<Vec<M::Reg<T>>>,
+}
+
+impl<M: Memory, T: Value> Told<M, T> {
+    pub(crate) fn new(space: &mut impl Space<Mem = M>, name: &'static str, n: usize, init: T) -> Self {
+        let mut row = |from| {
+            let others = (0..n).filter(|&to| to != from);
+            others.map(|to| space.register(Name::new(name).index(from).index(to), Home::Of(to), init)).collect()
+        };
+        Told { rows: (0..n).map(&mut row).collect() }
+    }
+
+    /// Writes `value` to everyone but p, one after the other.
+    pub(crate) fn tell(&self, m: &mut M, line: &'static str, p: Pid, value: T) -> Result<(), M::Halt> {
+        m.fold(self.rows.len(), (), |m, (), i| if i == p { Ok(()) } else { m.at(line).write(&self[(p, i)], value) })
+    }
+}
+
+impl<M: Memory, T: Value> Index<(Pid, Pid)> for Told<M, T> {
+    type Output = M::Reg<T>;
+
+    fn index(&self, (from, to): (Pid, Pid)) -> &M::Reg<T> {
+        debug_assert_ne!(from, to, "nobody tells itself");
+        &self.rows[from][to - usize::from(to > from)]
+    }
+}
+
+fn bit(i: Pid) -> u64 {
+    1 << i
+}

@@ -1,0 +1,91 @@
+//! The array-based queue lock. After T. E. Anderson, *The performance of spin lock alternatives for shared-memory
+//! multiprocessors*, IEEE TPDS 1(1), 1990.
+//!
+//! ```text
+//!     flags[0] is HAS_LOCK at first, flags[1] … flags[n-1] are MUST_WAIT, queueLast is 0:
+//!  1  myPlace := fetch-and-add(queueLast, 1)
+//!  2  if myPlace mod n = 0: fetch-and-add(queueLast, -n)     (doorway ends)
+//!     myPlace := myPlace mod n
+//!  3  await flags[myPlace] = HAS_LOCK
+//!     critical section
+//!  4  flags[myPlace] := MUST_WAIT
+//!  5  flags[(myPlace + 1) mod n] := HAS_LOCK
+//! ```
+//!
+//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//!
+//! Departures: HAS_LOCK is true and MUST_WAIT is false. Line 2 is what keeps `queueLast` from growing for ever; so it is
+//! below 0 as well, and the remainder on line 2 is that of mathematics, never negative.
+//!
+//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit. With caches, everyone waits
+//! on a copy of a cell that nobody else waits on.
+use alloc::vec::Vec;
+
+use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
+
+use crate::{
+    About,
+    Claim::{Bypass, Holds},
+    Kind, Processes,
+};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "anderson-array",
+    aliases: &["anderson1990"],
+    title: "the array-based queue lock",
+    source: "after T. Anderson 1990",
+    kind: Kind::Mutex,
+    processes: Processes::AtLeast(2),
+    default_n: 3,
+    primitives: &["read", "write", "fetch-and-add"],
+    sequential: false,
+    survey_passages: None,
+    claims: &[
+        Holds(Exclusion),
+        Holds(DeadlockFreedom),
+        Holds(StarvationFreedom),
+        Holds(Fcfs),
+        Bypass(Some(0)),
+        Holds(BoundedExit),
+        Holds(WaitFreeDoorway),
+    ],
+    remark: "",
+};
+
+/// The lock; see the [module](self).
+pub struct AndersonArray<M: Memory> {
+    flags: Vec<M::Reg<bool>>,
+    queue_last: M::Reg<i64>,
+}
+
+impl<M: Memory> AndersonArray<M> {
+    /// A free lock for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        let flag = |i| space.register(Name::new("flags").index(i), Home::Nobody, i == 0);
+        AndersonArray { flags: (0..n).map(flag).collect(), queue_last: space.shared("queueLast", 0) }
+    }
+}
+
+impl<M: Memory> Exclusion<M> for AndersonArray<M> {
+    /// Which flag is ours.
+    type Place = usize;
+
+    fn doorway(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
+        let n = self.flags.len() as i64;
+        let my_place = m.at("1").fetch_add(&self.queue_last, 1)?.rem_euclid(n);
+        if my_place == 0 {
+            m.at("2").fetch_add(&self.queue_last, -n)?;
+        }
+        Ok(my_place as usize)
+    }
+
+    fn wait(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {
+        m.spin(|m| m.at("3").test(&self.flags[my_place], |has_lock| has_lock))
+    }
+
+    fn exit(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {
+        m.at("4").write(&self.flags[my_place], false)?;
+        m.at("5").write(&self.flags[(my_place + 1) % self.flags.len()], true)
+    }
+}

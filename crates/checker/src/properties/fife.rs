@@ -1,0 +1,88 @@
+//! If one who started after I was through the doorway enters before me, I can enter in a bounded number of my own steps.
+use doorway_memory::Pid;
+
+use super::{Evidence, Violation, waits::any};
+use crate::{
+    components::Steps,
+    graph::{Id, split},
+    judge::{Need, StateSet},
+    program::Section,
+    run::Path,
+};
+
+impl Evidence<'_> {
+    pub(super) fn held_back(&self) -> Option<Violation> {
+        let judge = &self.judge;
+        let mut best: Option<(Path, Pid, Pid)> = None;
+        for p in judge.model.processes() {
+            for q in self.holding_back(p) {
+                let limit = best.as_ref().map(|(path, ..)| path.steps.len());
+                if let Some(path) = self.overtakes_and_holds(p, q, limit) {
+                    best = Some((path, p, q));
+                }
+            }
+        }
+        let (path, p, q) = best?;
+        let there = |state| judge.section(state, p) == Section::Wait;
+        let path = judge.lasso(path, there, any, vec![Need::Step(p)])?;
+        let note = format!(
+            "process {q} starts after process {p} is through the doorway and enters first, and process {p} still waits"
+        );
+        Some(Violation { path, processes: vec![p], note })
+    }
+
+    /// The processes after whose overtaking `p` can still be made to wait.
+    fn holding_back(&self, p: Pid) -> Vec<Pid> {
+        let judge = &self.judge;
+        let endless = &self.waits[p].endless[Section::Wait as usize];
+        if endless.is_empty() {
+            return Vec::new();
+        }
+        let waits = |state| judge.section(state, p) == Section::Wait;
+        let holds_back = |q: &Pid| {
+            let mut late = StateSet::default();
+            let mut ahead = StateSet::default();
+            let mut left: Vec<(Id, bool)> = Vec::new();
+            for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state) && waits(state)) {
+                if judge.section(state, *q) == Section::Remainder {
+                    let starts = judge.graph.steps(state).filter(|(process, _)| process == q);
+                    left.extend(starts.map(|(_, target)| (target, judge.enters(state, *q, target))));
+                }
+            }
+            while let Some((state, is_ahead)) = left.pop() {
+                let seen = if is_ahead { &mut ahead } else { &mut late };
+                if seen.contains(state) || !waits(state) {
+                    continue;
+                }
+                seen.insert(state);
+                if is_ahead && endless.contains(state) {
+                    return true;
+                }
+                let steps = judge.graph.steps_of(state).iter().map(|&edge| split(edge).1);
+                left.extend(steps.map(|target| (target, is_ahead || judge.enters(state, *q, target))));
+            }
+            false
+        };
+        judge.model.processes().filter(|&q| q != p).filter(holds_back).collect()
+    }
+
+    /// The shortest run in which `q` overtakes `p` and then `p` is on a cycle of its own steps.
+    fn overtakes_and_holds(&self, p: Pid, q: Pid, limit: Option<usize>) -> Option<Path> {
+        const LATE: usize = 1;
+        const AHEAD: usize = 2;
+        let judge = &self.judge;
+        let endless = &self.waits[p].endless[Section::Wait as usize];
+        let watch = |watching, from, process: Pid, to| {
+            let waits = judge.section(from, p) == Section::Wait && judge.section(to, p) == Section::Wait;
+            let starts = process == q && judge.section(from, q) == Section::Remainder;
+            Some(match watching {
+                _ if !waits => 0,
+                AHEAD => AHEAD,
+                0 if !starts => 0,
+                _ if judge.enters(from, q, to) => AHEAD,
+                _ => LATE,
+            })
+        };
+        judge.shortest_within(limit, 3, watch, |watching, state| watching == AHEAD && endless.contains(state))
+    }
+}

@@ -1,0 +1,107 @@
+//! Exact worst-case remote references, beside what the papers say.
+use doorway_algorithms::{
+    About, Size,
+    registry::{self, Visitor},
+};
+use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Registers, RemoteReferences, View, remote_references};
+use doorway_memory::{Exclusion, Part};
+
+struct Measuring(Cost);
+
+impl Visitor for Measuring {
+    type Space = Registers;
+    type Output = Result<RemoteReferences, Error>;
+
+    fn exclusion<A: Exclusion<View>>(
+        self,
+        _: &'static About,
+        size: Size,
+        make: impl Fn(&mut Registers) -> A,
+    ) -> Self::Output {
+        remote_references(&Model::new(size.n).k(size.k), self.0, make)
+    }
+
+    fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Self::Output {
+        unreachable!("a part has no passages")
+    }
+}
+
+const CC: Cost = Cost::Cc(FailedCas::Counts);
+
+/// The worst passage, every bound met by a real run.
+fn worst(name: &str, n: usize, k: usize, cost: Cost) -> Option<u32> {
+    let about = registry::find(name).expect("it is in the catalogue");
+    let found = registry::visit(about, Size { n, k }, Measuring(cost)).expect("it keeps the rules");
+    assert!(found.is_exact(), "{name} n={n} k={k}: a bound is not met by a run");
+    found.worst().number()
+}
+
+#[test]
+fn k_bakery_makes_4_remote_references_for_each_other_process_in_dsm() {
+    assert_eq!(worst("k-bakery", 2, 1, Cost::Dsm), Some(4));
+    assert_eq!(worst("k-bakery", 3, 1, Cost::Dsm), Some(4 * 2));
+    assert_eq!(worst("k-bakery", 3, 2, Cost::Dsm), Some(4 * 2));
+}
+
+#[test]
+fn k_bakery_fife_makes_5_remote_references_for_each_other_process_in_dsm() {
+    assert_eq!(worst("k-bakery-fife", 2, 1, Cost::Dsm), Some(5));
+}
+
+#[test]
+fn the_bakery_does_not_spin_locally_in_dsm() {
+    assert_eq!(worst("bakery", 3, 1, Cost::Dsm), None);
+    assert_eq!(worst("bakery", 2, 1, CC), Some(10));
+    assert_eq!(worst("bakery", 3, 1, CC), Some(14));
+}
+
+#[test]
+fn peterson_spins_locally_with_caches_only() {
+    assert_eq!(worst("peterson", 2, 1, CC), Some(6));
+    assert_eq!(worst("peterson", 2, 1, Cost::Dsm), None);
+}
+
+#[test]
+fn yang_anderson_spins_locally_in_both() {
+    assert_eq!(worst("yang-anderson", 2, 1, CC), Some(11));
+    assert_eq!(worst("yang-anderson", 2, 1, Cost::Dsm), Some(10));
+}
+
+#[test]
+fn mcs_makes_as_many_for_three_as_for_two() {
+    for n in [2, 3] {
+        assert_eq!((worst("mcs", n, 1, CC), worst("mcs", n, 1, Cost::Dsm)), (Some(8), Some(4)), "n={n}");
+    }
+}
+
+#[test]
+fn anderson_array_spins_locally_with_caches_only() {
+    assert_eq!(worst("anderson-array", 3, 1, CC), Some(6));
+    assert_eq!(worst("anderson-array", 3, 1, Cost::Dsm), None);
+}
+
+/// Everyone who spins on the semaphore pays for every other's try.
+#[test]
+fn gottlieb_is_unbounded_in_both() {
+    assert_eq!(worst("gottlieb", 3, 2, CC), None);
+    assert_eq!(worst("gottlieb", 3, 2, Cost::Dsm), None);
+}
+
+#[test]
+fn an_unbounded_passage_comes_with_the_cycle_that_shows_it() {
+    let about = registry::find("peterson").unwrap();
+    let found = registry::visit(about, Size { n: 2, k: 1 }, Measuring(Cost::Dsm)).unwrap();
+    let worst = &found.per_process[0];
+    assert_eq!(worst.bound, Bound::Unbounded);
+    assert_eq!(
+        worst.run.as_ref().unwrap().to_string(),
+        "\
+\x20  1  p0  8   flag[0] := true
+\x20  2  p0  9   victim := 0
+\x20  3  p1  8   flag[1] := true
+\x20 then for ever
+\x20  4  p0  10  flag[1] = true
+\x20  5  p0  10  victim = 0
+"
+    );
+}
