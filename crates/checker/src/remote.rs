@@ -16,7 +16,7 @@ use crate::{
     judge::{Judge, Need, StateSet},
     model::{Cache, FailedCas},
     program::{Lock, Program, Section},
-    properties::any,
+    properties::{affordable_threads, any},
     run::{Path, realise},
 };
 
@@ -112,6 +112,10 @@ pub fn remote_references<A: Exclusion<View>>(
             graph = Some(new);
         }
         let graph = graph.as_ref().expect("it was just made");
+        if affordable_threads(graph, &model).is_none() {
+            let why = "all states were found, but measuring takes more memory; raise --max-memory or lower -n";
+            return Err(Error::Model(why.to_string()));
+        }
         found.per_process.push(Passages { judge: &Judge::new(graph, &model), p }.worst(&program)?);
     }
     found.seconds = start.elapsed().as_secs_f64();

@@ -152,4 +152,17 @@ rule FAILS in 9 steps: p0's 10 is later than p1's 12, that than p2's 11, and tha
 \x20  8  p1  1  label[2] = 11
 \x20  9  p1  3  label[1] := 12  -> returned
 ";
+    k_bakery_without_its_first_announcement_lets_a_second_one_in: "k-bakery-no-announce", 2, Exclusion => "\
+exclusion FAILS in 10 steps
+\x20  1  p0  15  Ticket[0] = 0
+\x20  2  p0  15  Ticket[1] = 0
+\x20  3  p0  15  Ticket[0] := 1
+\x20  4  p1  15  Ticket[0] = 1
+\x20  5  p1  15  Ticket[1] = 0
+\x20  6  p1  15  Ticket[1] := 2
+\x20  7  p1  16  Want[1][0] := 2
+\x20  8  p1  21  Want[0][1] = ∞  -> inside
+\x20  9  p0  16  Want[0][1] := 1
+\x20 10  p0  21  Want[1][0] = 2  -> inside
+";
 }

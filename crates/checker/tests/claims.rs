@@ -123,6 +123,17 @@ fn checked(name: &str, n: usize, k: Option<usize>) -> Report {
     report
 }
 
+/// Complete, where a survey looks at one passage each.
+#[test]
+#[ignore = "2 minutes, 3 GB"]
+fn kim_anderson_is_starvation_free_for_two() {
+    let report = report("kim-anderson", 2, |model| model);
+    assert_eq!((report.states, report.incomplete.as_ref()), (78_475_440, None));
+    for claim in about("kim-anderson").claims {
+        assert!(matches!(*claim, Claim::Holds(property) if report.holds(property)), "{claim}");
+    }
+}
+
 /// A lock that is claimed to survive crashes does, as many as claimed and no more; the others do not survive one.
 #[test]
 fn as_many_crashes_as_claimed_are_survived() {

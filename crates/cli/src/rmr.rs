@@ -110,7 +110,11 @@ fn name(model: Machine) -> &'static str {
 fn as_text(about: &About, size: Size, model: Machine, found: &RemoteReferences) -> String {
     let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
     let head = format!("{} n={}{k}, {}: ", about.name, size.n, name(model));
-    let exactly = if found.is_exact() { "exactly" } else { "at most" };
+    let exactly = match () {
+        () if found.is_exact() => "exactly",
+        () if found.incomplete.is_some() => "at least",
+        () => "at most",
+    };
     let mut text = match found.worst() {
         Bound::AtMost(most) => {
             let each: Vec<String> = found.per_process.iter().map(|worst| show(worst.bound)).collect();

@@ -149,7 +149,7 @@ impl Value for Ticket {
     }
 }
 
-/// `None` is the papers' ∞ or ⊥: no ticket. Its word is 0.
+/// `None` is the papers' ∞: no ticket, or one later than all. Its word is 0.
 impl Value for Option<Ticket> {
     #[inline(always)]
     fn to_word(self) -> u64 {
@@ -165,7 +165,7 @@ impl Value for Option<Ticket> {
     fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Some(ticket) => ticket.show(f),
-            None => f.write_str("none"),
+            None => f.write_str("∞"),
         }
     }
 }
