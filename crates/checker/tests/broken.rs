@@ -161,8 +161,8 @@ exclusion FAILS in 10 steps
 \x20  5  p1  15  Ticket[1] = 0
 \x20  6  p1  15  Ticket[1] := 2
 \x20  7  p1  16  Want[1][0] := 2
-\x20  8  p1  21  Want[0][1] = ∞  -> inside
+\x20  8  p1  21  Want[0][1] = ∞   -> inside
 \x20  9  p0  16  Want[0][1] := 1
-\x20 10  p0  21  Want[1][0] = 2  -> inside
+\x20 10  p0  21  Want[1][0] = 2   -> inside
 ";
 }
