@@ -39,6 +39,8 @@ pub struct About {
     pub sequential: bool,
     /// How many passages each process makes in a survey, if all of them would be too many.
     pub survey_passages: Option<u32>,
+    /// Whether remote references are bounded, for `default_n` processes; nothing for a part.
+    pub local_spin: Option<LocalSpin>,
     /// What is claimed of it, for `default_n` processes and more.
     pub claims: &'static [Claim],
     /// What else a user should know; often nothing.
@@ -136,6 +138,44 @@ impl fmt::Display for Kind {
             Kind::Part => "part",
         })
     }
+}
+
+/// Where an algorithm spins locally: the remote references of a passage are bounded there.
+///
+/// ```
+/// use doorway_algorithms::{LocalSpin, mutex::mcs};
+/// assert_eq!(mcs::ABOUT.local_spin, Some(LocalSpin::BOTH));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LocalSpin {
+    /// With coherent caches.
+    pub cc: bool,
+    /// In distributed shared memory.
+    pub dsm: bool,
+}
+
+impl LocalSpin {
+    /// In both.
+    ///
+    /// ```
+    /// # use doorway_algorithms::LocalSpin;
+    /// assert!(LocalSpin::BOTH.dsm);
+    /// ```
+    pub const BOTH: LocalSpin = LocalSpin { cc: true, dsm: true };
+    /// With caches only.
+    ///
+    /// ```
+    /// # use doorway_algorithms::LocalSpin;
+    /// assert!(LocalSpin::CACHED.cc && !LocalSpin::CACHED.dsm);
+    /// ```
+    pub const CACHED: LocalSpin = LocalSpin { cc: true, dsm: false };
+    /// In neither.
+    ///
+    /// ```
+    /// # use doorway_algorithms::LocalSpin;
+    /// assert!(!LocalSpin::NEITHER.cc);
+    /// ```
+    pub const NEITHER: LocalSpin = LocalSpin { cc: false, dsm: false };
 }
 
 /// How many processes an algorithm is for.

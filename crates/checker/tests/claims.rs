@@ -79,7 +79,8 @@ claims! {
     k_bakery_fife_is_fife_for_three_and_one_inside: "k-bakery-fife", 3, k 1 => 6_057_217;
     #[ignore = "90 s"]
     k_bakery_fife_is_fife_for_three_and_two_inside: "k-bakery-fife", 3, k 2 => 11_645_431;
-    k_bakery_needs_its_first_announcement: "k-bakery-no-announce", 3, k 2 => 626_262;
+    k_bakery_needs_its_first_announcement_for_one_inside: "k-bakery-no-announce", 2, k 1 => 945;
+    k_bakery_needs_its_first_announcement_for_two_inside: "k-bakery-no-announce", 3, k 2 => 626_262;
     filter_k_excludes_for_three: "filter-k", 3, k 2 => 696;
     filter_k_excludes_for_four: "filter-k", 4, k 2 => 464_916;
     gottlieb_starves: "gottlieb", 3, k 2 => 120;

@@ -1,6 +1,6 @@
 //! Exact worst-case remote references, beside what the papers say.
 use doorway_algorithms::{
-    About, Size,
+    About, LocalSpin, Size,
     registry::{self, Visitor},
 };
 use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Registers, RemoteReferences, View, remote_references};
@@ -23,6 +23,19 @@ impl Visitor for Measuring {
 
     fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Self::Output {
         unreachable!("a part has no passages")
+    }
+}
+
+/// What the catalogue says of local spinning is what is found; the larger ones have their tests below.
+#[test]
+fn local_spinning_is_as_said() {
+    let is_small =
+        |about: &&&About| about.survey_passages.is_none() && !matches!(about.name, "k-bakery" | "yang-anderson");
+    for about in registry::all().iter().filter(is_small) {
+        let Some(said) = about.local_spin else { continue };
+        let size = about.size(None, None).unwrap();
+        let bounded = |cost| worst(about.name, size.n, size.k, cost).is_some();
+        assert_eq!(LocalSpin { cc: bounded(CC), dsm: bounded(Cost::Dsm) }, said, "{}", about.name);
     }
 }
 

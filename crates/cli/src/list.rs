@@ -41,8 +41,10 @@ fn as_json(about: &About) -> Value {
         "kind": about.kind.to_string(),
         "default_n": about.default_n,
         "primitives": about.primitives,
-        // Not measured yet; null is not a claim.
-        "local_spin": { "cc": null, "dsm": null },
+        "local_spin": {
+            "cc": about.local_spin.map(|spin| spin.cc),
+            "dsm": about.local_spin.map(|spin| spin.dsm),
+        },
         "claims": about.claims.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "remark": about.remark,
     })

@@ -67,10 +67,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         (Machine::Cc, Failed::Counts) => Cost::Cc(FailedCas::Counts),
         (Machine::Cc, Failed::Free) => Cost::Cc(FailedCas::Free),
     };
-    let watcher = Watcher::new(about.name.to_string());
-    let found = registry::visit(about, size, Measuring(model.observer(watcher.clone()), cost));
-    watcher.done();
-    let found = found.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
+    let found = measure_one(about, size, model, cost)?;
     let text = if arguments.json {
         format!("{:#}\n", as_json(about, size, arguments.model, &found))
     } else {
@@ -78,6 +75,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     };
     let code = if found.stopped { UNDECIDED } else { HOLDS };
     Ok(Answer { text, code })
+}
+
+/// Measures a lock of the catalogue, with progress.
+pub(crate) fn measure_one(
+    about: &'static About,
+    size: Size,
+    model: Model,
+    cost: Cost,
+) -> Result<RemoteReferences, Trouble> {
+    let watcher = Watcher::new(about.name.to_string());
+    let found = registry::visit(about, size, Measuring(model.observer(watcher.clone()), cost));
+    watcher.done();
+    found.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))
 }
 
 struct Measuring(Model, Cost);
@@ -134,7 +144,7 @@ fn as_text(about: &About, size: Size, model: Machine, found: &RemoteReferences) 
     text
 }
 
-fn show(bound: Bound) -> String {
+pub(crate) fn show(bound: Bound) -> String {
     bound.number().map_or("∞".to_string(), |number| number.to_string())
 }
 

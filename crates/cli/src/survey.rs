@@ -1,15 +1,18 @@
 //! `doorway survey`
+use std::time::Instant;
+
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use doorway_algorithms::{About, Claim, Kind, Size, registry};
-use doorway_checker::{Bound, Finding, Model, Property, Report, Verdict};
-use serde_json::Value;
+use doorway_algorithms::{About, Claim, Kind, LocalSpin, Size, registry};
+use doorway_checker::{Bound, Cost, FailedCas, Finding, Model, Property, Report, Verdict};
+use serde_json::{Value, json};
 
 use crate::{
     check::{agrees, as_json, check_one},
     limits::Limits,
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::interrupted,
+    rmr::{measure_one, show},
 };
 
 #[derive(Args)]
@@ -28,9 +31,12 @@ struct Row {
     report: Report,
     /// How many crashes it survives: what progress there is without them, there is with them. None for a part.
     crashes: Option<usize>,
+    /// The worst remote references of a passage, with caches and in distributed shared memory. None for a part.
+    remote: Option<[Bound; 2]>,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+    let start = Instant::now();
     let mut rows: Vec<Row> = Vec::new();
     for &about in registry::all() {
         let size = about.size(None, None)?;
@@ -39,11 +45,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             model = model.passages(passages);
         }
         let report = check_one(about, size, model.clone())?;
-        let crashes = match about.kind {
-            Kind::Part => None,
-            _ => Some(survived(about, size, &model, &report)?),
-        };
-        rows.push(Row { about, size, report, crashes });
+        let (mut crashes, mut remote) = (None, None);
+        if about.kind != Kind::Part && !interrupted() {
+            crashes = Some(survived(about, size, &model, &report)?);
+            let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
+            let distributed = measure_one(about, size, model, Cost::Dsm)?;
+            remote = Some([cached.worst(), distributed.worst()]);
+        }
+        rows.push(Row { about, size, report, crashes, remote });
         if interrupted() {
             break;
         }
@@ -52,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let list: Vec<Value> = rows.iter().map(row_as_json).collect();
         format!("{:#}\n", Value::from(list))
     } else {
-        as_text(&rows)
+        as_text(&rows, start.elapsed().as_secs_f64())
     };
     let code = if interrupted() || rows.iter().any(Row::is_undecided) {
         UNDECIDED
@@ -86,7 +95,8 @@ impl Row {
 
     fn differs(&self) -> bool {
         let claims = self.about.claims;
-        self.report.findings.iter().any(|finding| agrees(claims, finding) == Some(false)) || self.crashes_differ()
+        let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding) != Some(false));
+        !as_found || self.crashes_differ() || self.remote_differs()
     }
 
     fn crashes_differ(&self) -> bool {
@@ -94,16 +104,23 @@ impl Row {
     }
 }
 
+impl Row {
+    fn remote_differs(&self) -> bool {
+        let found = self.remote.map(|[cc, dsm]| LocalSpin { cc: cc != Bound::Unbounded, dsm: dsm != Bound::Unbounded });
+        found.is_some() && found != self.about.local_spin
+    }
+}
+
 fn row_as_json(row: &Row) -> Value {
     let mut value = as_json(row.about, row.size, 0, &row.report);
     value["crashes_survived"] = row.crashes.into();
+    value["rmr"] = row.remote.map(|[cc, dsm]| json!({ "cc": cc.number(), "dsm": dsm.number() })).into();
     value
 }
 
-fn as_text(rows: &[Row]) -> String {
+fn as_text(rows: &[Row], seconds: f64) -> String {
     let (parts, locks): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.about.kind == Kind::Part);
     let states: u64 = rows.iter().map(|row| row.report.states).sum();
-    let seconds: f64 = rows.iter().map(|row| row.report.seconds).sum();
     let names = |is_meant: fn(&Row) -> bool| {
         let names: Vec<&str> = rows.iter().filter(|row| is_meant(row)).map(|row| row.about.name).collect();
         names.join(", ")
@@ -120,7 +137,7 @@ fn as_text(rows: &[Row]) -> String {
         .collect();
     format!(
         "{}\n\n{}\n\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
-         survived.\n{bounded}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+         survived. Rmr: exact worst case of one passage.\n{bounded}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
         rows.len(),
@@ -132,11 +149,11 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
     table.load_preset(presets::NOTHING);
     let with_crashes = rows.iter().any(|row| row.crashes.is_some());
     let short = |property: &Property| property.name().replace('-', " ").replace(" freedom", "-free");
-    let crashes_head = with_crashes.then(|| "crashes".to_string());
+    let more = if with_crashes { &["crashes", "rmr cc", "rmr dsm"][..] } else { &[] };
     let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from);
-    let header = header.chain(properties.iter().map(short)).chain(crashes_head);
+    let header = header.chain(properties.iter().map(short)).chain(more.iter().map(ToString::to_string));
     table.set_header(header.chain(["states".to_string(), "s".to_string()]));
-    for row @ Row { about, size, report, crashes } in rows {
+    for row @ Row { about, size, report, crashes, remote } in rows {
         let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
         let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
         let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
@@ -147,10 +164,12 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
             };
             format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" })
         });
+        let mark = if row.remote_differs() { " !" } else { "" };
+        let remote = remote.iter().flatten().map(|&bound| show(bound) + mark);
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
-        table.add_row(head.into_iter().chain(cells).chain(crashes).chain(tail));
+        table.add_row(head.into_iter().chain(cells).chain(crashes).chain(remote).chain(tail));
     }
-    let last = 4 + properties.len() + usize::from(with_crashes);
+    let last = 4 + properties.len() + more.len();
     for right in [2, 3, last, last + 1] {
         if let Some(column) = table.column_mut(right) {
             column.set_cell_alignment(CellAlignment::Right);

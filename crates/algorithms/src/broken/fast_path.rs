@@ -21,7 +21,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
     mutex::peterson::Peterson,
 };
 
@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::NEITHER),
     claims: &[Fails(Exclusion), Holds(BoundedExit)],
     remark: "`lamport-fast` is how it is done",
 };

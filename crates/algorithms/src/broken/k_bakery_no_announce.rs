@@ -23,6 +23,7 @@ pub const ABOUT: About = About {
     aliases: &[],
     title: "the k-Bakery without its first announcement",
     source: "Danek 2010, section 4",
+    default_n: 2,
     claims: &[Fails(Exclusion), Holds(BoundedExit)],
     remark: "the text tells the race for k = 1; with a larger k it takes as many more inside",
     ..k_bakery::ABOUT

@@ -18,7 +18,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
     mutex::peterson::Peterson,
 };
 
@@ -34,6 +34,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(BoundedExit)],
     remark: "unlock starves",
 };

@@ -29,6 +29,7 @@ pub const ABOUT: About = About {
     processes: Processes::AtLeast(3),
     sequential: false,
     survey_passages: None,
+    local_spin: None,
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "two labels cannot form a cycle, so it takes three processes",
     ..timestamps::ABOUT

@@ -26,7 +26,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -41,6 +41,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write", "fetch-and-add"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit), Crashes],
     remark: "a process passes N-k stages, alone or not; a tree of them is shorter",
 };

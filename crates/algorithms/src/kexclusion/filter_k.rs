@@ -25,7 +25,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -40,6 +40,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(BoundedExit), Crashes],
     remark: "",
 };

@@ -31,7 +31,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space, Tic
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

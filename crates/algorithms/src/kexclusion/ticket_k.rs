@@ -17,7 +17,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -32,6 +32,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "fetch-and-add"],
     sequential: false,
     survey_passages: Some(2),
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

@@ -22,7 +22,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -37,6 +37,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

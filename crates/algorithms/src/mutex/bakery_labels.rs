@@ -21,7 +21,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

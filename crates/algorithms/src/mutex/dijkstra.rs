@@ -27,7 +27,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -42,6 +42,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::NEITHER),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

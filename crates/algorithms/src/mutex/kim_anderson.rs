@@ -55,7 +55,7 @@ use core::{
 use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space, Value};
 
 use super::yang_anderson::YangAnderson;
-use crate::{About, Claim::Holds, Kind, Processes, parts::two_process::Lock2};
+use crate::{About, Claim::Holds, Kind, LocalSpin, Processes, parts::two_process::Lock2};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -69,6 +69,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: Some(1),
+    local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

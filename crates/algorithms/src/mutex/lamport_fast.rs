@@ -34,7 +34,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -49,6 +49,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(Fcfs), Holds(BoundedExit)],
     remark: "seven accesses when nobody else is there, however many processes there are",
 };

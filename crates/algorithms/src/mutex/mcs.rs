@@ -30,7 +30,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -45,6 +45,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write", "swap", "compare-and-swap"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

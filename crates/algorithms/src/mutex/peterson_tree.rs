@@ -28,7 +28,7 @@ use super::peterson::Peterson;
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, Processes,
+    Kind, LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -43,6 +43,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

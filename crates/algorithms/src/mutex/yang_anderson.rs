@@ -34,7 +34,7 @@ use core::ops::ControlFlow::{Break, Continue};
 
 use doorway_memory::{Exclusion, Memory, Name, Pid, Property::*, Space};
 
-use crate::{About, Claim::Holds, Kind, Processes, parts::two_process::Lock2};
+use crate::{About, Claim::Holds, Kind, LocalSpin, Processes, parts::two_process::Lock2};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -48,6 +48,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: Some(LocalSpin::BOTH),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit)],
     remark: "everyone waits on a cell of its own",
 };

@@ -33,6 +33,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: false,
     survey_passages: None,
+    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "",
 };

@@ -39,6 +39,7 @@ pub const ABOUT: About = About {
     primitives: &["read", "write"],
     sequential: true,
     survey_passages: None,
+    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "calls follow one another; when they overlap it is `timestamps-concurrent`",
 };
