@@ -14,12 +14,15 @@ impl Evidence<'_> {
     pub(super) fn held_back(&self) -> Option<Violation> {
         let judge = &self.judge;
         let mut best: Option<(Path, Pid, Pid)> = None;
-        for p in judge.model.processes() {
-            for q in self.holding_back(p) {
-                let limit = best.as_ref().map(|(path, ..)| path.steps.len());
-                if let Some(path) = self.overtakes_and_holds(p, q, limit) {
-                    best = Some((path, p, q));
-                }
+        let everyone = || judge.model.processes();
+        for (p, q) in everyone().flat_map(|p| everyone().map(move |q| (p, q))).filter(|(p, q)| p != q) {
+            // With a run at hand others are only of interest if they are shorter; without, asking first is cheaper.
+            if best.is_none() && !self.can_hold_back(p, q) {
+                continue;
+            }
+            let limit = best.as_ref().map(|(path, ..)| path.steps.len());
+            if let Some(path) = self.overtakes_and_holds(p, q, limit) {
+                best = Some((path, p, q));
             }
         }
         let (path, p, q) = best?;
@@ -31,39 +34,36 @@ impl Evidence<'_> {
         Some(Violation { path, processes: vec![p], note })
     }
 
-    /// The processes after whose overtaking `p` can still be made to wait.
-    fn holding_back(&self, p: Pid) -> Vec<Pid> {
+    /// Whether `p` can be made to wait on after `q` has overtaken it.
+    fn can_hold_back(&self, p: Pid, q: Pid) -> bool {
         let judge = &self.judge;
         let endless = &self.waits[p].endless[Section::Wait as usize];
         if endless.is_empty() {
-            return Vec::new();
+            return false;
         }
         let waits = |state| judge.section(state, p) == Section::Wait;
-        let holds_back = |q: &Pid| {
-            let mut late = StateSet::default();
-            let mut ahead = StateSet::default();
-            let mut left: Vec<(Id, bool)> = Vec::new();
-            for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state) && waits(state)) {
-                if judge.section(state, *q) == Section::Remainder {
-                    let starts = judge.graph.steps(state).filter(|(process, _)| process == q);
-                    left.extend(starts.map(|(_, target)| (target, judge.enters(state, *q, target))));
-                }
+        let mut late = StateSet::default();
+        let mut ahead = StateSet::default();
+        let mut left: Vec<(Id, bool)> = Vec::new();
+        for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state) && waits(state)) {
+            if judge.section(state, q) == Section::Remainder {
+                let starts = judge.graph.steps(state).filter(|&(process, _)| process == q);
+                left.extend(starts.map(|(_, target)| (target, judge.enters(state, q, target))));
             }
-            while let Some((state, is_ahead)) = left.pop() {
-                let seen = if is_ahead { &mut ahead } else { &mut late };
-                if seen.contains(state) || !waits(state) {
-                    continue;
-                }
-                seen.insert(state);
-                if is_ahead && endless.contains(state) {
-                    return true;
-                }
-                let steps = judge.graph.steps_of(state).iter().map(|&edge| split(edge).1);
-                left.extend(steps.map(|target| (target, is_ahead || judge.enters(state, *q, target))));
+        }
+        while let Some((state, is_ahead)) = left.pop() {
+            let seen = if is_ahead { &mut ahead } else { &mut late };
+            if seen.contains(state) || !waits(state) {
+                continue;
             }
-            false
-        };
-        judge.model.processes().filter(|&q| q != p).filter(holds_back).collect()
+            seen.insert(state);
+            if is_ahead && endless.contains(state) {
+                return true;
+            }
+            let steps = judge.graph.steps_of(state).iter().map(|&edge| split(edge).1);
+            left.extend(steps.map(|target| (target, is_ahead || judge.enters(state, q, target))));
+        }
+        false
     }
 
     /// The shortest run in which `q` overtakes `p` and then `p` is on a cycle of its own steps.

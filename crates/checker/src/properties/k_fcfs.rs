@@ -16,7 +16,11 @@ impl Evidence<'_> {
         let mut best: Option<(Path, Pid, u32)> = None;
         for q in model.processes() {
             let sets = (0..1_u32 << model.n).filter(|set| set >> q & 1 == 0 && set.count_ones() as usize == model.k);
-            for passed in sets.filter(|&set| self.all_can_be_passed(set, q)) {
+            for passed in sets {
+                // With a run at hand others are only of interest if they are shorter; without, asking first is cheaper.
+                if best.is_none() && !self.all_can_be_passed(passed, q) {
+                    continue;
+                }
                 let limit = best.as_ref().map(|(path, ..)| path.steps.len());
                 if let Some(path) = self.passes_all(passed, q, limit) {
                     best = Some((path, q, passed));
