@@ -1,5 +1,5 @@
-//! The table of algorithms in README.md is the registry's.
-use std::{fs, path::Path};
+//! What the documents show is what there is.
+use std::{fs, path::Path, process::Command};
 
 use doorway_algorithms::{Kind, registry};
 
@@ -20,6 +20,33 @@ fn table() -> String {
         };
         format!("{table}| `{}` | {title} | {} | {n} |\n", about.name, about.source)
     })
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).expect("the document is there")
+}
+
+/// Every `$ doorway …` of the README, with what it says it prints.
+#[test]
+fn the_commands_of_the_readme_print_what_it_says() {
+    let readme = document("README.md");
+    let blocks = readme.split("```console\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let sessions = blocks.flat_map(|block| block.split("$ doorway ").skip(1)).map(str::to_string);
+    let mut seen = 0;
+    for session in sessions {
+        let (command, shown) = session.split_once('\n').expect("a command is followed by what it prints");
+        let output = Command::new(env!("CARGO_BIN_EXE_doorway")).args(command.split(' ')).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), shown, "doorway {command}");
+        seen += 1;
+    }
+    assert!(seen >= 4, "only {seen} commands were found");
+}
+
+#[test]
+fn the_lock_of_the_contributing_guide_is_the_example() {
+    let example = document("crates/checker/examples/own_lock.rs");
+    let (_, code) = example.split_once('\n').expect("it starts with a line on what it is");
+    assert!(document("CONTRIBUTING.md").contains(code));
 }
 
 #[test]
