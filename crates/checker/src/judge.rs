@@ -242,12 +242,15 @@ impl Need {
 pub(crate) struct StateSet(Vec<u64>);
 
 impl StateSet {
-    pub(crate) fn insert(&mut self, state: Id) {
+    /// Whether it was not there yet.
+    pub(crate) fn insert(&mut self, state: Id) -> bool {
         let word = state as usize / 64;
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
+        let is_new = self.0[word] >> (state % 64) & 1 == 0;
         self.0[word] |= 1 << (state % 64);
+        is_new
     }
 
     pub(crate) fn contains(&self, state: Id) -> bool {

@@ -153,10 +153,15 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     }
     let threads = properties::affordable_threads(&graph, model).filter(|_| !states_only);
     let findings = properties::judge(program, Judge::new(&graph, model), threads)?;
-    let mut incomplete = incomplete(&graph, model);
-    if threads.is_none() && !states_only && graph.stop.is_none() {
-        incomplete = Some("all states were found, but judging them takes more memory; raise --max-memory".to_string());
-    }
+    let unjudged = match () {
+        () if states_only || graph.stop.is_some() => None,
+        () if threads.is_none() => {
+            Some("all states were found, but judging them takes more memory; raise --max-memory")
+        }
+        () if model.cancelled() => Some("all states were found, but judging them was interrupted"),
+        () => None,
+    };
+    let incomplete = unjudged.map(str::to_string).or_else(|| incomplete(&graph, model));
     Ok(Report {
         states: graph.states(),
         transitions: graph.transitions(),
@@ -164,7 +169,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         seconds: start.elapsed().as_secs_f64(),
         bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
         incomplete,
-        stopped: graph.stop.is_some() || (threads.is_none() && !states_only),
+        stopped: graph.stop.is_some() || unjudged.is_some(),
         findings,
     })
 }

@@ -235,7 +235,7 @@ pub trait Observer: Send + Sync {
     /// Called now and then.
     fn progress(&self, _: &Progress) {}
 
-    /// Whether to stop; asked now and then, from any thread.
+    /// Whether to stop; asked now and then, from any thread. Once it has said yes it must go on saying so.
     fn cancelled(&self) -> bool {
         false
     }

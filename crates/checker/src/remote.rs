@@ -33,7 +33,8 @@ pub enum Cost {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RemoteReferences {
-    /// For each process: the most remote references in a passage, over all runs.
+    /// For each process: the most remote references in a passage, over all runs. Fewer than there are processes if the
+    /// measuring ended early.
     pub per_process: Vec<Worst>,
     /// States looked at, for all processes together.
     pub states: u64,
@@ -114,9 +115,15 @@ pub fn remote_references<A: Exclusion<View>>(
         let graph = graph.as_ref().expect("it was just made");
         if affordable_threads(graph, &model).is_none() {
             let why = "all states were found, but measuring takes more memory; raise --max-memory or lower -n";
-            return Err(Error::Model(why.to_string()));
+            found.incomplete.get_or_insert(why.to_string());
+            found.stopped = true;
+            break;
         }
         found.per_process.push(Passages { judge: &Judge::new(graph, &model), p }.worst(&program)?);
+    }
+    if model.cancelled() {
+        found.incomplete.get_or_insert("interrupted".to_string());
+        found.stopped = true;
     }
     found.seconds = start.elapsed().as_secs_f64();
     Ok(found)
@@ -181,7 +188,7 @@ impl Passages<'_, '_> {
         let starts = || (0..graph.ids() as Id).filter(|&state| graph.exists(state) && !self.is_inside(state));
         let most = starts().filter_map(cost).max().unwrap_or(0);
         let mut worst = StateSet::default();
-        starts().filter(|&state| cost(state) == Some(most)).for_each(|state| worst.insert(state));
+        starts().filter(|&state| cost(state) == Some(most)).for_each(|state| _ = worst.insert(state));
         Ok(Worst { bound: Bound::AtMost(most), run: real(self.through(&worst, &ahead, most))? })
     }
 

@@ -1,8 +1,13 @@
 //! What the checker cannot see, asserted as it is; LIMITS.md tells the rest.
 mod common;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
+
 use common::report;
-use doorway_checker::{Error, Model, Property, Verdict, check};
+use doorway_checker::{Error, Model, Observer, Phase, Progress, Property, Verdict, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
 
 #[test]
@@ -22,6 +27,32 @@ fn a_search_stays_within_its_memory() {
     assert!(report.stopped);
     assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
     assert!(report.incomplete.as_ref().unwrap().ends_with("raise --max-memory or lower -n"));
+}
+
+/// Says stop as soon as all states are found.
+#[derive(Default)]
+struct Impatient(AtomicBool);
+
+impl Observer for Impatient {
+    fn progress(&self, progress: &Progress) {
+        self.0.fetch_or(progress.phase == Phase::Judging, SeqCst);
+    }
+    fn cancelled(&self) -> bool {
+        self.0.load(SeqCst)
+    }
+}
+
+/// What was looked at only in part is not decided: no property may be found to hold by not having been looked at.
+#[test]
+fn an_interrupt_while_judging_decides_nothing_but_exclusion() {
+    for name in ["peterson-tree", "one-bit", "bakery"] {
+        let report = report(name, 4, |model| model.observer(Arc::new(Impatient::default())));
+        assert!(report.stopped && report.incomplete.as_ref().unwrap().ends_with("judging them was interrupted"));
+        for finding in &report.findings {
+            let decided = finding.property == Property::Exclusion;
+            assert_eq!(finding.verdict == Verdict::Holds, decided, "{name}: {finding}");
+        }
+    }
 }
 
 /// Tickets above the cap are cut, so a capped search is not an answer about every run, and says so.

@@ -29,9 +29,11 @@ struct Row {
     about: &'static About,
     size: Size,
     report: Report,
-    /// How many crashes it survives: what progress there is without them, there is with them. None for a part.
+    /// How many crashes it survives: what progress there is without them, there is with them. None for a part, and if it
+    /// could not be decided.
     crashes: Option<usize>,
-    /// The worst remote references of a passage, with caches and in distributed shared memory. None for a part.
+    /// The worst remote references of a passage, with caches and in distributed shared memory. None for a part,
+    /// and if it could not be decided.
     remote: Option<[Bound; 2]>,
 }
 
@@ -47,10 +49,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let report = check_one(about, size, model.clone())?;
         let (mut crashes, mut remote) = (None, None);
         if about.kind != Kind::Part && !interrupted() {
-            crashes = Some(survived(about, size, &model, &report)?);
+            crashes = survived(about, size, &model, &report)?;
             let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
             let distributed = measure_one(about, size, model, Cost::Dsm)?;
-            remote = Some([cached.worst(), distributed.worst()]);
+            let decided = !cached.stopped && !distributed.stopped;
+            remote = decided.then(|| [cached.worst(), distributed.worst()]);
         }
         rows.push(Row { about, size, report, crashes, remote });
         if interrupted() {
@@ -73,24 +76,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     Ok(Answer { text, code })
 }
 
-/// How many processes may crash without the others losing what progress they have.
-fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -> Result<usize, Trouble> {
+/// How many processes may crash without the others losing what progress they have; none if it could not be decided.
+fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -> Result<Option<usize>, Trouble> {
     let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
     let held: Vec<Property> = progress.into_iter().filter(|&property| report.holds(property)).collect();
+    if progress.iter().any(|&property| report.finding(property).verdict == Verdict::Unknown) {
+        return Ok(None);
+    }
     let mut crashes = 0;
-    while !held.is_empty() && crashes < size.n && !interrupted() {
+    while !held.is_empty() && crashes < size.n {
         let more = check_one(about, size, model.clone().crashes(crashes + 1).only(held.clone()))?;
-        if !held.iter().all(|&property| more.holds(property)) {
+        if held.iter().any(|&property| more.fails(property)) {
             break;
+        }
+        if !held.iter().all(|&property| more.holds(property)) {
+            return Ok(None);
         }
         crashes += 1;
     }
-    Ok(crashes)
+    Ok(Some(crashes))
 }
 
 impl Row {
     fn is_undecided(&self) -> bool {
-        self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown)
+        let is_lock = self.about.kind != Kind::Part;
+        let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
+        unknown || (is_lock && (self.crashes.is_none() || self.remote.is_none()))
     }
 
     fn differs(&self) -> bool {
@@ -147,9 +158,9 @@ fn as_text(rows: &[Row], seconds: f64) -> String {
 fn table(rows: &[&Row], properties: &[Property]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
-    let with_crashes = rows.iter().any(|row| row.crashes.is_some());
+    let are_locks = rows.iter().any(|row| row.about.kind != Kind::Part);
     let short = |property: &Property| property.name().replace('-', " ").replace(" freedom", "-free");
-    let more = if with_crashes { &["crashes", "rmr cc", "rmr dsm"][..] } else { &[] };
+    let more = if are_locks { &["crashes", "rmr cc", "rmr dsm"][..] } else { &[] };
     let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from);
     let header = header.chain(properties.iter().map(short)).chain(more.iter().map(ToString::to_string));
     table.set_header(header.chain(["states".to_string(), "s".to_string()]));
@@ -157,17 +168,18 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
         let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
         let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
         let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
-        let crashes = crashes.map(|found| {
-            let claimed = match about.crashes(size.k) {
-                0 => "-".to_string(),
-                some => some.to_string(),
-            };
-            format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" })
-        });
+        let claimed = match about.crashes(size.k) {
+            0 => "-".to_string(),
+            some => some.to_string(),
+        };
+        let found = crashes.map_or("?".to_string(), |crashes| crashes.to_string());
+        let crashes = format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" });
         let mark = if row.remote_differs() { " !" } else { "" };
-        let remote = remote.iter().flatten().map(|&bound| show(bound) + mark);
+        let [cached, distributed] =
+            remote.map_or(["?".to_string(), "?".to_string()], |bounds| bounds.map(|bound| show(bound) + mark));
+        let of_locks = [crashes, cached, distributed].into_iter().take(more.len());
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
-        table.add_row(head.into_iter().chain(cells).chain(crashes).chain(remote).chain(tail));
+        table.add_row(head.into_iter().chain(cells).chain(of_locks).chain(tail));
     }
     let last = 4 + properties.len() + more.len();
     for right in [2, 3, last, last + 1] {

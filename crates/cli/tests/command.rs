@@ -192,6 +192,15 @@ fn remote_references_are_exact_or_unbounded() {
     refused(&["rmr", "bouncer"], "`bouncer` is a part and has no passages; try a lock, such as `bakery`");
 }
 
+/// What a survey could not decide it does not call a disagreement.
+#[test]
+fn a_survey_that_is_stopped_early_says_what_is_not_decided() {
+    let output = doorway(&["survey", "--max-states", "100"]);
+    assert_eq!(output.status.code(), Some(2));
+    let last = text(&output.stdout).lines().last().unwrap();
+    assert!(last.contains(": not decided: "), "{last}");
+}
+
 #[test]
 fn too_little_memory_ends_in_a_message() {
     let output = doorway(&["check", "filter", "-n", "5", "--max-memory", "20M"]);

@@ -31,7 +31,9 @@ impl Evidence<'_> {
                 // Nobody changes section on such a cycle, so one state speaks for all.
                 let resting = judge.resting(members[0]);
                 if resting != everyone && stepping | resting == everyone {
-                    members.iter().for_each(|&state| stuck.insert(state));
+                    for &state in members {
+                        stuck.insert(state);
+                    }
                 }
             },
         );

@@ -42,26 +42,26 @@ impl Evidence<'_> {
             return false;
         }
         let waits = |state| judge.section(state, p) == Section::Wait;
-        let mut late = StateSet::default();
-        let mut ahead = StateSet::default();
+        // For states met before q is ahead, and after.
+        let mut seen = [StateSet::default(), StateSet::default()];
         let mut left: Vec<(Id, bool)> = Vec::new();
         for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state) && waits(state)) {
             if judge.section(state, q) == Section::Remainder {
                 let starts = judge.graph.steps(state).filter(|&(process, _)| process == q);
-                left.extend(starts.map(|(_, target)| (target, judge.enters(state, q, target))));
+                let met = starts.map(|(_, target)| (target, judge.enters(state, q, target)));
+                left.extend(met.filter(|&(target, is_ahead)| seen[usize::from(is_ahead)].insert(target)));
             }
         }
         while let Some((state, is_ahead)) = left.pop() {
-            let seen = if is_ahead { &mut ahead } else { &mut late };
-            if seen.contains(state) || !waits(state) {
+            if !waits(state) {
                 continue;
             }
-            seen.insert(state);
             if is_ahead && endless.contains(state) {
                 return true;
             }
             let steps = judge.graph.steps_of(state).iter().map(|&edge| split(edge).1);
-            left.extend(steps.map(|target| (target, is_ahead || judge.enters(state, q, target))));
+            let met = steps.map(|target| (target, is_ahead || judge.enters(state, q, target)));
+            left.extend(met.filter(|&(target, is_ahead)| seen[usize::from(is_ahead)].insert(target)));
         }
         false
     }

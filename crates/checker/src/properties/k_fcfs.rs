@@ -46,21 +46,22 @@ impl Evidence<'_> {
     /// Whether `q` can start when all of a set wait, and get inside while they still do.
     fn all_can_be_passed(&self, set: u32, q: Pid) -> bool {
         let judge = &self.judge;
+        let starts = |state: Id| judge.section(state, q) == Section::Remainder && self.all_wait(set, state);
         let mut seen = StateSet::default();
         let mut left: Vec<Id> = Vec::new();
-        let starts = |state: Id| judge.section(state, q) == Section::Remainder && self.all_wait(set, state);
         for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state) && starts(state)) {
-            left.extend(judge.graph.steps(state).filter(|&(process, _)| process == q).map(|(_, target)| target));
+            let first = judge.graph.steps(state).filter(|&(process, _)| process == q).map(|(_, target)| target);
+            left.extend(first.filter(|&target| seen.insert(target)));
         }
         while let Some(state) = left.pop() {
-            if seen.contains(state) || !self.all_wait(set, state) {
+            if !self.all_wait(set, state) {
                 continue;
             }
             if judge.section(state, q) == Section::Critical {
                 return true;
             }
-            seen.insert(state);
-            left.extend(judge.graph.steps_of(state).iter().map(|&edge| split(edge).1));
+            let next = judge.graph.steps_of(state).iter().map(|&edge| split(edge).1);
+            left.extend(next.filter(|&target| seen.insert(target)));
         }
         false
     }

@@ -86,20 +86,21 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
     let violations = parallel::map(threads, 0..wanted.len(), |i| {
         if affordable(wanted[i]) { evidence.violation(wanted[i]) } else { None }
     });
-    let everything_seen = graph.stop.is_none()
-        && evidence.waits.iter().all(|waits| waits.complete)
-        && evidence.entries.iter().flatten().all(|entries| entries.complete);
+    // Asked last: who was cancelled in the middle of any of this has not seen everything. States need no judging.
+    let judged = !model.cancelled();
+    let everything_seen = |property| graph.stop.is_none() && (judged || is_about_states(property));
     let findings = std::iter::zip(wanted, violations).map(|(property, violation)| {
         let mut finding = Finding::new(property);
         if !affordable(property) {
             return Ok(finding);
         }
         if property == Property::Bypass {
-            finding.bypass = Some(evidence.bypass()).filter(|bypass| everything_seen || bypass.is_unbounded());
+            finding.bypass =
+                Some(evidence.bypass()).filter(|bypass| everything_seen(property) || bypass.is_unbounded());
         }
         let violation = if property == Property::Rule { evidence.breach(program) } else { violation };
         match violation {
-            None if everything_seen => finding.verdict = Verdict::Holds,
+            None if everything_seen(property) => finding.verdict = Verdict::Holds,
             None => {}
             Some(Violation { path, processes, note }) => {
                 finding.processes = processes;

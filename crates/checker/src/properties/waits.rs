@@ -20,8 +20,6 @@ pub(crate) struct Waits {
     pub(crate) overtaken: StateSet,
     /// …and who that can be, as bits.
     pub(crate) overtakers: u32,
-    /// Whether the pass was not cancelled.
-    pub(crate) complete: bool,
 }
 
 impl Waits {
@@ -30,14 +28,13 @@ impl Waits {
         const ENTRIES: usize = 16;
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut waits = Waits::default();
-        let mut complete = true;
         let label = |from, q: Pid, to| {
             let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, q, to);
             1 << q | u32::from(overtakes) << (ENTRIES + q)
         };
         for section in [Section::Doorway, Section::Wait, Section::Exit] {
             let there = Subgraph { graph: judge.graph, inside: |state| judge.section(state, p) == section, keep: any };
-            complete &= there.components(
+            there.components(
                 || judge.model.cancelled(),
                 label,
                 |members, labels, _| {
@@ -56,13 +53,14 @@ impl Waits {
                     ];
                     for (is_bad, set) in bad {
                         if is_bad {
-                            members.iter().for_each(|&state| set.insert(state));
+                            for &state in members {
+                                set.insert(state);
+                            }
                         }
                     }
                 },
             );
         }
-        waits.complete = complete;
         waits
     }
 }
@@ -73,18 +71,17 @@ pub(crate) struct Entries {
     pub(crate) in_all: Vec<u8>,
     /// …and in those it started only after this one was through the doorway.
     pub(crate) late: Vec<u8>,
-    pub(crate) complete: bool,
 }
 
 impl Entries {
     pub(crate) fn during_waits_of(judge: &Judge<'_>, p: Pid) -> Entries {
         let n = judge.model.n;
-        let mut entries = Entries { in_all: vec![0; n], late: vec![0; n], complete: false };
+        let mut entries = Entries { in_all: vec![0; n], late: vec![0; n] };
         // How often each other can get inside, from each state on.
         let mut ahead = vec![0_u8; judge.graph.ids() * n];
         let waiting = |state| judge.section(state, p) == Section::Wait;
         let there = Subgraph { graph: judge.graph, inside: waiting, keep: any };
-        entries.complete = there.components(
+        there.components(
             || judge.model.cancelled(),
             |_, _, _| 0,
             |members, _, marks| {
