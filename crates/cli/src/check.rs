@@ -194,6 +194,9 @@ fn beside_the_text(about: &About, claims: &[Claim], report: &Report) -> String {
     let otherwise: Vec<&str> = claimed.iter().filter(|(_, agrees)| !agrees).map(|(f, _)| f.property.name()).collect();
     match (claimed.is_empty(), otherwise.is_empty()) {
         (true, _) => String::new(),
+        (_, true) if report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown) => {
+            format!("as claimed, as far as it was decided: {}\n", about.source)
+        }
         (_, true) => format!("as claimed: {}\n", about.source),
         (_, false) => format!("not as claimed ({}): {}\n", otherwise.join(", "), about.source),
     }
