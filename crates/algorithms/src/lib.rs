@@ -36,6 +36,8 @@ pub mod broken {
     pub mod livelock;
     pub mod lock_one;
     pub mod lock_two;
+    pub mod log_k_first_repair;
+    pub mod log_k_printed;
     pub mod peterson_polite;
     pub mod timestamps_concurrent;
 }
@@ -47,6 +49,8 @@ pub mod kexclusion {
     pub mod gottlieb;
     pub mod k_bakery;
     pub mod k_bakery_fife;
+    pub mod log_k;
+    pub mod log_k_wide;
     pub mod ticket_k;
 }
 

@@ -137,6 +137,10 @@ catalogue! {
     exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);
     exclusion kexclusion::k_bakery_fife  |space, size| KBakeryFife::new(space, size.n, size.k);
     exclusion broken::k_bakery_no_announce |space, size| KBakeryNoAnnounce::new(space, size.n, size.k);
+    exclusion kexclusion::log_k          |space, size| LogK::new(space, size.n, size.k);
+    exclusion kexclusion::log_k_wide     |space, size| LogK::wide(space, size.n, size.k);
+    exclusion broken::log_k_printed      |space, size| LogKPrinted::new(space, size.n, size.k);
+    exclusion broken::log_k_first_repair |space, size| LogKPrinted::with_first_repair(space, size.n, size.k);
     exclusion kexclusion::filter_k       |space, size| FilterK::new(space, size.n, size.k);
     exclusion kexclusion::gottlieb       |space, size| Gottlieb::new(space, size.k);
     exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);

@@ -34,6 +34,10 @@ pub(crate) struct Automaton {
     /// The registers that have held a ticket.
     ticketed: Vec<u32>,
     has_tickets: bool,
+    /// Gaps between tickets from here on look alike.
+    pub(crate) wide: u32,
+    /// Whether processes are all alike, and sorted.
+    symmetric: bool,
     /// Whether a state also says which registers are in someone's cache.
     has_cache: bool,
 }
@@ -105,7 +109,12 @@ pub(crate) struct Ran {
 }
 
 impl Automaton {
-    pub(crate) fn new(program: &dyn Program, registers: Vec<Register>, model: &Model) -> Result<Automaton, Error> {
+    pub(crate) fn new(
+        program: &dyn Program,
+        registers: Vec<Register>,
+        model: &Model,
+        wide: u32,
+    ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
             processes: (0..n).map(|_| Process::default()).collect(),
@@ -115,11 +124,23 @@ impl Automaton {
             renumbered: FxHashMap::default(),
             ticketed: Vec::new(),
             has_tickets: false,
+            wide,
+            symmetric: model.symmetric,
             has_cache: model.cache.is_some(),
         };
         for reg in 0..automaton.registers.len() {
             let init = automaton.registers[reg].init;
             automaton.value_id(reg, init).map_err(|fault| broken(0, Section::Remainder, fault))?;
+        }
+        if let Some(passages) = model.passages_in_all {
+            // One register more, which the search itself counts in.
+            automaton.registers.push(Register::counter("passages"));
+            automaton.values.push(Values::default());
+            for begun in 0..=passages {
+                automaton
+                    .value_id(automaton.registers.len() - 1, begun.into())
+                    .map_err(|fault| broken(0, Section::Remainder, fault))?;
+            }
         }
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
@@ -214,6 +235,21 @@ impl Automaton {
     /// Runs the algorithm's source for what was missing.
     pub(crate) fn learn(&mut self, program: &dyn Program, missing: Missing) -> Result<(), Error> {
         match missing {
+            Missing::Step { local, value, .. } if self.symmetric => {
+                // Everyone learns everything, so a local state has the same number for all.
+                let mut learnt = Vec::new();
+                for p in 0..self.n() {
+                    self.learn_step(program, p, local, value)?;
+                    learnt.push((self.step(self.hot(p, local), value), self.hot(p, local).reg));
+                }
+                match learnt.iter().position(|step| *step != learnt[0]) {
+                    Some(p) => Err(broken(p, self.local(p, local).section, Fault::NotAlike)),
+                    None => Ok(()),
+                }
+            }
+            Missing::Renumbering { field, id, image } if self.symmetric && (field as usize) < self.n() => {
+                (0..self.n() as u32).try_for_each(|field| self.learn_renumbering(program, field, id, image))
+            }
             Missing::Step { process, local, value } => self.learn_step(program, process as usize, local, value),
             Missing::Renumbering { field, id, image } => self.learn_renumbering(program, field, id, image),
         }
@@ -373,7 +409,7 @@ impl Automaton {
             return Ok(());
         }
         for by in WIDER_BY {
-            let widened = Numbering::widening(seen, by);
+            let widened = Numbering::widening(seen, self.wide, by);
             let word = from.access.map_or(word, |access| widened.apply_to(kind(access), word));
             let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
             let wide = run(program, p, from.section, from.passages, history, word)?;

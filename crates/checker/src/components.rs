@@ -4,14 +4,14 @@
 //! 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its component.
 use doorway_memory::Pid;
 
-use crate::graph::{Id, grow, split};
+use crate::graph::{Id, grow};
 
 /// States and the steps between them.
 pub(crate) trait Steps {
     /// One more than the largest id.
     fn ids(&self) -> usize;
-    /// A state's steps, each a process and a target; see [`split`].
-    fn steps_of(&self, state: Id) -> &[u32];
+    /// A state's step of this index, if it has so many: a process and a target.
+    fn step(&self, state: Id, index: usize) -> Option<(Pid, Id)>;
 }
 
 /// Which component each finished state is in.
@@ -86,9 +86,8 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
             path.push(Visit::new(root));
             while let Some(visit) = path.last_mut() {
                 let state = visit.state;
-                if let Some(&edge) = graph.steps_of(state).get(usize::from(visit.followed)) {
+                if let Some((process, target)) = graph.step(state, usize::from(visit.followed)) {
                     visit.followed += 1;
-                    let (process, target) = split(edge);
                     if !keep(state, process, target) {
                         continue;
                     }
@@ -129,7 +128,8 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
                     grow(&mut open, 1);
                     open.push(state);
                     let parent = path.last_mut().expect("the first state of a component is met before the others");
-                    let (process, _) = split(graph.steps_of(parent.state)[usize::from(parent.followed) - 1]);
+                    let way = graph.step(parent.state, usize::from(parent.followed) - 1);
+                    let (process, _) = way.expect("it was followed");
                     parent.labels |= labels | label(parent.state, process, state);
                     if mark < marks.0[parent.state as usize] {
                         marks.0[parent.state as usize] = mark;
@@ -169,8 +169,8 @@ mod tests {
         fn ids(&self) -> usize {
             self.0.len()
         }
-        fn steps_of(&self, state: Id) -> &[u32] {
-            &self.0[state as usize]
+        fn step(&self, state: Id, index: usize) -> Option<(Pid, Id)> {
+            self.0[state as usize].get(index).map(|&target| (0, target))
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
         let mut left = vec![from];
         while let Some(state) = left.pop() {
             if inside(state) && !std::mem::replace(&mut seen[state as usize], true) {
-                left.extend(graph.steps_of(state));
+                left.extend(&graph.0[state as usize]);
             }
         }
         seen
@@ -218,12 +218,12 @@ mod tests {
                             assert_eq!(members.contains(&b), together(a, b), "{a} and {b}");
                             assert_eq!(members.contains(&b), marks.same(a, b));
                         }
-                        for &to in graph.steps_of(a) {
+                        for &to in &graph.0[a as usize] {
                             let before = !inside(to) || seen[to as usize] || members.contains(&to);
                             assert!(before, "{to} comes after {a}, which leads to it");
                         }
                     }
-                    let inner = members.iter().any(|&a| graph.steps_of(a).iter().any(|to| members.contains(to)));
+                    let inner = members.iter().any(|&a| graph.0[a as usize].iter().any(|to| members.contains(to)));
                     assert_eq!(labels == 1, inner, "the labels are those of the steps inside");
                     assert_eq!(subgraph.component_of(members[0]).len(), members.len());
                 },

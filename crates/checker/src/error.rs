@@ -38,6 +38,8 @@ pub enum Fault {
     TicketArithmetic,
     /// More different tickets at once than can be told apart.
     TooManyTickets,
+    /// The process does something else than another in its place, though processes are said to be all alike.
+    NotAlike,
     /// The process panicked.
     Panicked(String),
 }
@@ -71,6 +73,10 @@ impl fmt::Display for Fault {
             Fault::TicketArithmetic => f.write_str(
                 "depends on more than the order of its tickets; \
                  only compare tickets and take the `next` of one it has seen",
+            ),
+            Fault::NotAlike => f.write_str(
+                "does something else than another process in its place would; \
+                 only an algorithm that never looks at `p` is `SYMMETRIC`",
             ),
             Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart; lower -n"),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),

@@ -2,8 +2,10 @@
 use crate::{
     automaton::{Action, Missing},
     graph::{CRASH, Graph, SHARDS, hash_state, shard_of},
+    layout::Field,
     model::{Cache, FailedCas, Model},
     program::Section,
+    symmetry,
     tickets::{Closing, TicketSet},
     view::Op,
 };
@@ -18,6 +20,8 @@ pub(crate) struct Successors {
     pub(crate) to: Vec<Vec<u64>>,
     /// For each edge: the process and the successor's shard, or [`SELF`].
     pub(crate) edges: Vec<(u8, u8)>,
+    /// For each edge how the successor was sorted, if processes are all alike.
+    pub(crate) shuffles: Vec<u8>,
     pub(crate) degrees: Vec<u16>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) crowded: bool,
@@ -32,6 +36,7 @@ impl Successors {
     pub(crate) fn clear(&mut self) {
         self.to.iter_mut().for_each(Vec::clear);
         self.edges.clear();
+        self.shuffles.clear();
         self.degrees.clear();
         self.missing.clear();
         self.crowded = false;
@@ -39,7 +44,7 @@ impl Successors {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.to.iter().map(|to| to.capacity() * 8).sum::<usize>() + self.edges.capacity() * 2
+        self.to.iter().map(|to| to.capacity() * 8).sum::<usize>() + self.edges.capacity() * 3
     }
 }
 
@@ -92,6 +97,13 @@ impl Batch<'_> {
                 if hot.action == Action::None || (self.model.sequential && !self.is_alone(&state, p)) {
                     continue;
                 }
+                if let Some(limit) = self.model.passages_in_all
+                    && hot.section == Section::Remainder
+                    && self.begun().get(&state.words) == limit
+                {
+                    out.cut += 1;
+                    continue;
+                }
                 let reg = hot.reg as usize;
                 let (register, value) = match hot.action {
                     Action::Silent => (None, 0),
@@ -113,6 +125,11 @@ impl Batch<'_> {
                     register.set(&mut after.words, written);
                     after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
                 }
+                if self.model.passages_in_all.is_some() && hot.section == Section::Remainder {
+                    let (counter, begun) = (automaton.registers.len() - 1, self.begun().get(&state.words));
+                    self.begun().set(&mut after.words, begun + 1);
+                    after.hash ^= automaton.value_hash(counter, begun) ^ automaton.value_hash(counter, begun + 1);
+                }
                 if let Some(cache) = self.model.cache {
                     self.touch(cache, p, local, value, &mut after);
                 }
@@ -126,6 +143,9 @@ impl Batch<'_> {
                     self.arrive_renumbered(before, after, p, out);
                 } else if after.words == state.words {
                     out.edges.push((p as u8, SELF));
+                    if self.model.symmetric {
+                        out.shuffles.push(0);
+                    }
                 } else {
                     self.arrive(after, p, out);
                 }
@@ -155,7 +175,15 @@ impl Batch<'_> {
     }
 
     #[inline]
-    fn arrive<const W: usize>(&self, state: State<W>, p: usize, out: &mut Successors) {
+    fn arrive<const W: usize>(&self, mut state: State<W>, p: usize, out: &mut Successors) {
+        if self.model.symmetric {
+            let Graph { automaton, layout, .. } = self.graph;
+            let shuffle = symmetry::sort(&layout.fields[..automaton.n()], &mut state.words).number();
+            out.shuffles.push(shuffle);
+            if shuffle != 0 {
+                state.hash = hash_state(automaton, layout, &state.words);
+            }
+        }
         let shard = shard_of(state.hash);
         let to = &mut out.to[shard];
         to.push(state.hash);
@@ -174,11 +202,12 @@ impl Batch<'_> {
             }
             return;
         }
-        for roomy in tickets.splits(before).subsets() {
-            if roomy.is_empty() && tickets.is_normal() {
+        let wide = self.graph.automaton.wide;
+        for roomy in tickets.splits(before, wide).subsets() {
+            if roomy.is_empty() && tickets.is_normal(wide) {
                 self.arrive(state, p, out);
             } else {
-                let closing = Closing::of(tickets, roomy);
+                let closing = Closing::of(tickets, roomy, wide);
                 if let Some(renumbered) = self.renumber(&closing, state, out) {
                     self.arrive(renumbered, p, out);
                 }
@@ -222,6 +251,12 @@ impl Batch<'_> {
     fn ticket_fields(&self) -> impl Iterator<Item = usize> + '_ {
         let n = self.model.n;
         (0..n).chain(self.graph.automaton.ticketed().iter().map(move |&reg| n + reg as usize))
+    }
+
+    /// Where the passages begun are counted.
+    fn begun(&self) -> Field {
+        let Graph { automaton, layout, .. } = self.graph;
+        layout.fields[automaton.n() + automaton.registers.len() - 1]
     }
 
     /// How many processes have crashed.

@@ -31,6 +31,8 @@ pub(crate) struct Shard {
     index: HashTable<u32>,
     /// The edges of the first `linked` states, one state's after the other's.
     edges: Vec<u32>,
+    /// For each edge how its target was sorted, if processes are all alike.
+    shuffles: Vec<u8>,
     linked: u32,
     /// How many edges each state has; if they do not all have as many, `offsets` says where each one's end.
     degree: u32,
@@ -76,8 +78,11 @@ impl Graph {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let edges: usize =
-            self.shards.iter().map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity())).sum();
+        let edges: usize = self
+            .shards
+            .iter()
+            .map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity()) + shard.shuffles.capacity())
+            .sum();
         self.shards.iter().map(Shard::state_bytes).sum::<usize>() + edges + self.automaton.bytes()
     }
 
@@ -96,6 +101,20 @@ impl Graph {
     #[inline]
     pub(crate) fn steps(&self, id: Id) -> impl Iterator<Item = (usize, Id)> + '_ {
         self.steps_of(id).iter().map(|&edge| split(edge))
+    }
+
+    /// A state's steps, packed; see [`split`].
+    #[inline]
+    pub(crate) fn steps_of(&self, id: Id) -> &[u32] {
+        let shard = &self.shards[id as usize % SHARDS];
+        &shard.edges[shard.edges_of(id >> SHARD_BITS)]
+    }
+
+    /// How the targets of a state's steps were sorted; see [`Shuffle`](crate::symmetry::Shuffle).
+    #[inline]
+    pub(crate) fn shuffles_of(&self, id: Id) -> &[u8] {
+        let shard = &self.shards[id as usize % SHARDS];
+        &shard.shuffles[shard.edges_of(id >> SHARD_BITS)]
     }
 
     /// Every process' section, three bits each.
@@ -124,8 +143,8 @@ impl Steps for Graph {
     }
 
     #[inline]
-    fn steps_of(&self, id: Id) -> &[u32] {
-        self.shards[id as usize % SHARDS].edges_of(id >> SHARD_BITS)
+    fn step(&self, id: Id, index: usize) -> Option<(usize, Id)> {
+        self.steps_of(id).get(index).map(|&edge| split(edge))
     }
 }
 
@@ -182,6 +201,8 @@ impl Shard {
         let mut arrivals: Vec<_> = (0..SHARDS).map(|to| inserted(to).iter()).collect();
         let mut edges = successors.edges.iter();
         grow(&mut self.edges, successors.edges.len());
+        grow(&mut self.shuffles, successors.shuffles.len());
+        self.shuffles.extend_from_slice(&successors.shuffles);
         for (state, &degree) in (from..).zip(&successors.degrees) {
             if self.linked == 0 {
                 self.degree = u32::from(degree);
@@ -207,14 +228,14 @@ impl Shard {
     }
 
     #[inline]
-    fn edges_of(&self, index: u32) -> &[u32] {
+    fn edges_of(&self, index: u32) -> std::ops::Range<usize> {
         let (start, end) = match index {
             unlinked if unlinked >= self.linked => (0, 0),
             _ if self.offsets.is_empty() => (index * self.degree, (index + 1) * self.degree),
             0 => (0, self.offsets[0]),
             _ => (self.offsets[index as usize - 1], self.offsets[index as usize]),
         };
-        &self.edges[start as usize..end as usize]
+        start as usize..end as usize
     }
 
     /// No more states will come: gives back the index, and what growing took too much.
@@ -223,6 +244,7 @@ impl Shard {
         self.states.shrink_to_fit();
         self.offsets.shrink_to_fit();
         self.edges.shrink_to_fit();
+        self.shuffles.shrink_to_fit();
     }
 
     pub(crate) fn state_bytes(&self) -> usize {

@@ -57,6 +57,7 @@ mod run;
 mod search;
 #[cfg(test)]
 mod soundness;
+mod symmetry;
 mod tickets;
 mod view;
 
@@ -134,6 +135,16 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     if program.is_part() && model.crashes > 0 {
         return Err(Error::Model("crashes are for locks; a part is checked without".to_string()));
     }
+    if model.symmetric {
+        if !program.is_symmetric() {
+            let why = "its processes look at their numbers, so they are not all alike; check it without symmetry";
+            return Err(Error::Model(why.to_string()));
+        }
+        if let Some(order) = model.properties.iter().find(|&&property| properties::is_about_order(property)) {
+            let why = format!("`{order}` is about who comes first; check it without symmetry");
+            return Err(Error::Model(why));
+        }
+    }
     let wanted = properties::wanted(program, model);
     let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
     let mut graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
@@ -196,6 +207,11 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     }
     if let Some(passages) = model.passages {
         reasons.push(format!("each process makes at most {passages} passages"));
+    }
+    if let Some(passages) = model.passages_in_all
+        && graph.cut > 0
+    {
+        reasons.push(format!("all processes together make at most {passages} passages"));
     }
     if let Some(cap) = model.ticket_cap
         && graph.cut > 0

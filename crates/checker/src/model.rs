@@ -3,7 +3,7 @@ use std::{fmt, sync::Arc, thread::available_parallelism};
 
 use doorway_memory::{Pid, Property};
 
-use crate::error::Error;
+use crate::{error::Error, symmetry};
 
 /// The most processes a state can hold.
 pub const MAX_PROCESSES: usize = 10;
@@ -20,8 +20,10 @@ pub struct Model {
     pub(crate) k: usize,
     pub(crate) crashes: usize,
     pub(crate) passages: Option<u32>,
+    pub(crate) passages_in_all: Option<u32>,
     pub(crate) ticket_cap: Option<u32>,
     pub(crate) sequential: bool,
+    pub(crate) symmetric: bool,
     /// Whose cache is kept in the states.
     pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
@@ -46,6 +48,8 @@ impl Model {
             passages: None,
             ticket_cap: None,
             sequential: false,
+            symmetric: false,
+            passages_in_all: None,
             cache: None,
             properties: Vec::new(),
             threads: available_parallelism().map_or(1, usize::from),
@@ -85,6 +89,30 @@ impl Model {
     #[must_use]
     pub fn passages(mut self, passages: u32) -> Model {
         self.passages = Some(passages);
+        self
+    }
+
+    /// The processes together make at most this many passages. The answer is then about such runs only.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(4).passages_in_all(10);
+    /// ```
+    #[must_use]
+    pub fn passages_in_all(mut self, passages: u32) -> Model {
+        self.passages_in_all = Some(passages);
+        self
+    }
+
+    /// Counts states that differ only in who is who as one, for algorithms that say their processes are all
+    /// [alike](doorway_memory::Exclusion::SYMMETRIC). Up to n! times fewer states; but who came before whom is not told apart
+    /// then, so the properties about order stay undecided.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(4).symmetric();
+    /// ```
+    #[must_use]
+    pub fn symmetric(mut self) -> Model {
+        self.symmetric = true;
         self
     }
 
@@ -173,6 +201,10 @@ impl Model {
         if self.n == 0 || self.n > MAX_PROCESSES {
             let n = self.n;
             return Err(Error::Model(format!("from 1 to {MAX_PROCESSES} processes can be checked, not {n}")));
+        }
+        if self.symmetric && self.n > symmetry::MOST {
+            let (n, most) = (self.n, symmetry::MOST);
+            return Err(Error::Model(format!("up to {most} processes can be counted as alike, not {n}")));
         }
         if self.k == 0 {
             return Err(Error::Model("k is at least 1, not 0".to_string()));

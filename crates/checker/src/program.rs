@@ -94,6 +94,9 @@ pub(crate) trait Program {
     /// Whether a process may leave this section.
     fn goes_on(&self, section: Section) -> bool;
 
+    /// Whether processes are all alike.
+    fn is_symmetric(&self) -> bool;
+
     /// Whether this is a part; then Rule and WaitFree are the properties, else those of locks.
     fn is_part(&self) -> bool;
 
@@ -114,7 +117,6 @@ impl<A: Exclusion<View>> Program for Lock<A> {
             inside => inside,
         };
         let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
-        let mut carried = view.at;
         loop {
             view.section = section;
             match (section, &place) {
@@ -122,7 +124,9 @@ impl<A: Exclusion<View>> Program for Lock<A> {
                     if self.0.wait(view, p, place).is_err() {
                         return Section::Wait;
                     }
-                    view.forget_after(carried);
+                    let place = self.0.inside(place);
+                    view.forget_after(0);
+                    place.save(view);
                     return Section::Critical;
                 }
                 (Section::Exit, Some(place)) => {
@@ -136,7 +140,6 @@ impl<A: Exclusion<View>> Program for Lock<A> {
                     let Ok(taken) = self.0.doorway(view, p) else { return Section::Doorway };
                     view.forget_after(0);
                     taken.save(view);
-                    carried = view.at;
                     place = Some(taken);
                     section = Section::Wait;
                 }
@@ -146,6 +149,10 @@ impl<A: Exclusion<View>> Program for Lock<A> {
 
     fn goes_on(&self, _: Section) -> bool {
         true
+    }
+
+    fn is_symmetric(&self) -> bool {
+        A::SYMMETRIC
     }
 
     fn is_part(&self) -> bool {
@@ -185,6 +192,10 @@ impl<A: Part<View>> Program for Piece<A> {
 
     fn goes_on(&self, section: Section) -> bool {
         A::AGAIN || section != Section::Critical
+    }
+
+    fn is_symmetric(&self) -> bool {
+        false
     }
 
     fn is_part(&self) -> bool {

@@ -58,7 +58,8 @@ impl fmt::Display for Run {
     }
 }
 
-/// A way through the graph: who steps, and where to.
+/// A way through the graph: who steps, and where to. A crash is [`CRASH`]; if processes are all alike, and so the states do not
+/// tell whose it is, it is one more than that and the process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Path {
     pub(crate) steps: Vec<(Pid, Id)>,
@@ -71,6 +72,7 @@ pub(crate) struct Machine<'a> {
     registers: &'a [Register],
     words: Vec<u64>,
     processes: Vec<(Section, u32, Vec<Word>)>,
+    counts_passages: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -81,6 +83,7 @@ impl<'a> Machine<'a> {
             registers,
             words: registers.iter().map(|register| register.init).collect(),
             processes: vec![start; model.n],
+            counts_passages: model.passages_in_all.is_some(),
         }
     }
 
@@ -91,6 +94,9 @@ impl<'a> Machine<'a> {
         self.program.run(&mut looking, p, section);
         let word = looking.access.map_or(0, |access| self.words[access.reg as usize]);
         let ran = automaton::run(self.program, p, section, passages, history, word)?;
+        if self.counts_passages && section == Section::Remainder {
+            *self.words.last_mut().expect("there is a register to count them") += 1;
+        }
         if let Some(access) = ran.access {
             self.words[access.reg as usize] = ran.written;
         }
@@ -129,16 +135,20 @@ impl<'a> Machine<'a> {
         let numbering = if model.ticket_cap.is_some() {
             Numbering::between(Default::default(), Default::default())
         } else {
-            Numbering::closing_real(&real)
+            Numbering::closing_real(&real, graph.automaton.wide)
         };
         let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
             let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
             graph.automaton.known_local(p, *section, *passages, &history)
         });
+        let mut locals: Vec<Option<u32>> = locals.collect();
+        if model.symmetric {
+            locals.sort_unstable();
+        }
         let values = std::iter::zip(self.registers, &self.words)
             .enumerate()
             .map(|(reg, (register, &word))| graph.automaton.known_value(reg, numbering.apply_to(register.kind, word)));
-        locals.chain(values).collect()
+        locals.into_iter().chain(values).collect()
     }
 }
 
@@ -156,10 +166,10 @@ pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path:
     let mut steps = Vec::with_capacity(path.steps.len());
     let mut at = graph.initial;
     for &(process, target) in &path.steps {
-        steps.push(if process == CRASH {
-            machine.crash(who_crashes(graph, at, target))
-        } else {
-            machine.step(process)?
+        steps.push(match process {
+            CRASH => machine.crash(who_crashes(graph, at, target)),
+            _ if process > CRASH => machine.crash(process - CRASH - 1),
+            _ => machine.step(process)?,
         });
         at = target;
         if machine.counted_as(graph, model) != Some(graph.contents(target)) {

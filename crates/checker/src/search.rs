@@ -11,13 +11,14 @@
 //! A shard's table is small enough to stay in a core's cache, which is most of the speed.
 use crate::{
     automaton::Automaton,
-    error::Error,
+    error::{Error, Fault},
     expand::{Batch, Successors},
     graph::{Graph, ID_BITS, SHARD_BITS, SHARDS, Shard, hash_state, id, shard_of},
     layout::Layout,
     model::{Model, Phase, Progress},
     parallel,
     program::Program,
+    tickets::WIDTHS,
     view::Register,
 };
 
@@ -45,7 +46,26 @@ impl Graph {
         model: &Model,
         edges: bool,
     ) -> Result<Graph, Error> {
-        let automaton = Automaton::new(program, registers, model)?;
+        let looks_further = |error: &Error| matches!(error, Error::Broken { fault: Fault::TicketArithmetic, .. });
+        let mut result = Err(Error::Model(String::new()));
+        for wide in WIDTHS {
+            result = Self::explore_gaps(program, registers.clone(), model, edges, wide);
+            if !result.as_ref().is_err_and(looks_further) {
+                break;
+            }
+        }
+        result
+    }
+
+    /// Explores with gaps of `wide` and more between tickets looking alike.
+    fn explore_gaps(
+        program: &dyn Program,
+        registers: Vec<Register>,
+        model: &Model,
+        edges: bool,
+        wide: u32,
+    ) -> Result<Graph, Error> {
+        let automaton = Automaton::new(program, registers, model, wide)?;
         let layout = Layout::of(&automaton);
         let mut graph = Graph {
             automaton,

@@ -40,7 +40,7 @@ fn image(graph: &Graph, state: Id) -> Image {
     let mut real = Vec::new();
     histories().for_each(|Word { bits, kind, .. }| tickets::collect(*kind, *bits, &mut real));
     words.iter().for_each(|&(word, kind)| tickets::collect(kind, word, &mut real));
-    let numbering = Numbering::closing_real(&real);
+    let numbering = Numbering::closing_real(&real, graph.automaton.wide);
     let sections = locals.iter().flat_map(|local| [local.section as u64, local.history.len() as u64]);
     let histories = histories().map(|word| numbering.apply(word));
     let words = words.iter().map(|&(word, kind)| numbering.apply_to(kind, word));

@@ -2,6 +2,8 @@
 //!
 //! Tickets grow for ever, but an algorithm can only compare them and take the next of one. So a state may keep their order
 //! and the *gaps* between neighbours in that order: 0, 1, or "2 or more". Zero stays zero. This leaves finitely many states.
+//! (An algorithm that compares a ticket with the next but one of another needs "3 or more" instead, and so on: the search
+//! starts again with the next [`WIDTHS`] when it meets one.)
 //!
 //! A gap of "2 or more" stands for every real one. When a process takes the `next` of the lower neighbour, the new ticket
 //! lies inside, and what is left above it is 1 or again "2 or more", depending on numbers the state no longer knows: the
@@ -15,8 +17,8 @@ use crate::{
     view::{Kind, Word},
 };
 
-/// Gaps from here on look alike.
-const WIDE: u32 = 2;
+/// Gaps from here on look alike; the smallest that will do.
+pub(crate) const WIDTHS: [u32; 3] = [2, 3, 4];
 
 /// A set of ticket numbers below 128.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -58,10 +60,10 @@ impl TicketSet {
 
     /// The sets of tickets this one may have to be renumbered around: `before` is the tickets of the state before the step,
     /// `self` those after it. A ticket that is new in a wide gap can have room above it, or not.
-    pub(crate) fn splits(self, before: TicketSet) -> TicketSet {
+    pub(crate) fn splits(self, before: TicketSet, wide: u32) -> TicketSet {
         let fresh = self.0 & !(before.0 | 1);
-        // The upper end of the gap, in the numbering of the state before, is just above the new ticket.
-        TicketSet(fresh << 1 & before.0 & self.0)
+        // The new ticket is one above the lower end of the gap, and the upper end is `wide` above that.
+        TicketSet(fresh << (wide - 1) & before.0 & self.0)
     }
 
     /// Every subset, the empty one first.
@@ -77,10 +79,11 @@ impl TicketSet {
 
     /// Whether every gap is normal already.
     #[inline]
-    pub(crate) fn is_normal(self) -> bool {
+    pub(crate) fn is_normal(self, wide: u32) -> bool {
         let set = self.0 | 1;
-        // Every ticket but zero has another one or two below it.
-        set & !(set << 1 | set << 2) & !1 == 0
+        // Every ticket but zero has another not far below it.
+        let near = (1..=wide).fold(0, |near, gap| near | set << gap);
+        set & !near & !1 == 0
     }
 }
 
@@ -104,11 +107,11 @@ pub(crate) struct Closing([u8; 128]);
 
 impl Closing {
     /// Closes the gaps, except that there is room below those in `roomy`.
-    pub(crate) fn of(tickets: TicketSet, roomy: TicketSet) -> Closing {
+    pub(crate) fn of(tickets: TicketSet, roomy: TicketSet, wide: u32) -> Closing {
         let mut numbers = [0; 128];
         let (mut last, mut number) = (0, 0);
         for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
-            number += if roomy.contains(ticket) { WIDE } else { (ticket - last).min(WIDE) };
+            number += if roomy.contains(ticket) { wide } else { (ticket - last).min(wide) };
             last = ticket;
             numbers[ticket as usize] = number as u8;
         }
@@ -127,12 +130,12 @@ pub(crate) struct Numbering(Vec<(u64, u64)>);
 
 impl Numbering {
     /// Opens every wide gap further.
-    pub(crate) fn widening(tickets: TicketSet, by: u64) -> Numbering {
+    pub(crate) fn widening(tickets: TicketSet, wide: u32, by: u64) -> Numbering {
         let mut pairs = vec![(0, 0)];
         let (mut last, mut number) = (0, 0);
         for ticket in tickets.numbers().filter(|&ticket| ticket != 0) {
             let gap = ticket - last;
-            number += u64::from(gap) + if gap < WIDE { 0 } else { by };
+            number += u64::from(gap) + if gap < wide { 0 } else { by };
             last = ticket;
             pairs.push((u64::from(ticket), number));
         }
@@ -145,7 +148,7 @@ impl Numbering {
     }
 
     /// Closes the gaps of real, unlimited tickets.
-    pub(crate) fn closing_real(tickets: &[u64]) -> Numbering {
+    pub(crate) fn closing_real(tickets: &[u64], wide: u32) -> Numbering {
         let mut sorted: Vec<u64> = tickets.iter().copied().chain([0]).collect();
         sorted.sort_unstable();
         sorted.dedup();
@@ -154,7 +157,7 @@ impl Numbering {
             sorted
                 .into_iter()
                 .map(|ticket| {
-                    number += (ticket - last).min(u64::from(WIDE));
+                    number += (ticket - last).min(u64::from(wide));
                     last = ticket;
                     (ticket, number)
                 })
@@ -212,20 +215,21 @@ mod tests {
 
     #[test]
     fn gaps_close_to_two_and_zero_stays() {
-        let closing = Closing::of(set(&[3, 4, 9]), TicketSet::EMPTY);
+        let closing = Closing::of(set(&[3, 4, 9]), TicketSet::EMPTY, 2);
         assert_eq!(closing.image(set(&[3, 4, 9])), set(&[2, 3, 5]));
-        assert!(set(&[2, 3, 5]).is_normal());
-        assert!(!set(&[3, 4]).is_normal());
+        assert!(set(&[2, 3, 5]).is_normal(2));
+        assert!(!set(&[3, 4]).is_normal(2));
+        assert!(set(&[3, 4]).is_normal(3));
     }
 
     #[test]
     fn a_new_ticket_in_a_wide_gap_splits_the_search() {
         let (before, after) = (set(&[0, 1, 3]), set(&[0, 1, 2, 3]));
-        let splits = after.splits(before);
+        let splits = after.splits(before, 2);
         assert_eq!(splits, set(&[3]));
-        let images: Vec<TicketSet> = splits.subsets().map(|roomy| Closing::of(after, roomy).image(after)).collect();
+        let images: Vec<TicketSet> = splits.subsets().map(|roomy| Closing::of(after, roomy, 2).image(after)).collect();
         assert_eq!(images, [set(&[0, 1, 2, 3]), set(&[0, 1, 2, 4])]);
-        assert_eq!(set(&[0, 1, 3, 4]).splits(before), TicketSet::EMPTY, "a new largest ticket has nothing above it");
+        assert_eq!(set(&[0, 1, 3, 4]).splits(before, 2), TicketSet::EMPTY, "a new largest ticket has nothing above it");
     }
 
     #[test]

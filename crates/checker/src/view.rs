@@ -38,6 +38,13 @@ pub(crate) struct Register {
     pub(crate) kind: Kind,
 }
 
+impl Register {
+    /// A register of the checker's own.
+    pub(crate) fn counter(name: &'static str) -> Register {
+        Register { name: Name::new(name), home: Home::Nobody, init: 0, kind: Kind::of::<u64>() }
+    }
+}
+
 /// What the checker needs to know of a value's type once the type itself is gone.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {

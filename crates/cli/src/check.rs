@@ -30,6 +30,12 @@ pub(crate) struct Arguments {
     /// Each process makes at most so many passages
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
+    /// The processes together make at most so many passages
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000))]
+    passages_in_all: Option<u32>,
+    /// Counts states that differ only in who is who as one; leaves out the properties about order
+    #[arg(long)]
+    symmetry: bool,
     /// What a read that overlaps a write returns
     #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
     registers: Kinds,
@@ -66,6 +72,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let mut model = Model::new(size.n).k(size.k).crashes(arguments.crashes).only(properties.iter().copied());
     if let Some(passages) = arguments.passages {
         model = model.passages(passages);
+    }
+    if let Some(passages) = arguments.passages_in_all {
+        model = model.passages_in_all(passages);
+    }
+    if arguments.symmetry {
+        model = model.symmetric();
     }
     if arguments.crashes > 0 && about.kind == Kind::Part {
         return Err(Trouble(format!(

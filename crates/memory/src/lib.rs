@@ -10,6 +10,7 @@
 //! | [`Space`] | where registers come from, each with the paper's name, index and home |
 //! | [`Value`], [`Number`] | what fits in a register |
 //! | [`Ticket`] | a number that can only be compared and followed |
+//! | [`Count`] | a counter that only grows, read in rounds |
 //! | [`Local`] | what a process may carry from one loop turn, or section, to the next |
 //! | [`Exclusion`] | the trying protocol: `doorway`, `wait`, `exit`, with a place in line |
 //! | [`Part`] | a piece that papers share, with an operation and a rule about what it returns |
@@ -57,6 +58,7 @@
 extern crate alloc;
 
 pub mod conformance;
+mod count;
 mod local;
 mod memory;
 mod property;
@@ -66,6 +68,7 @@ mod space;
 mod ticket;
 mod value;
 
+pub use count::Count;
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;
 pub use property::Property;

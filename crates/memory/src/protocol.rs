@@ -31,6 +31,15 @@ pub trait Exclusion<M: Memory> {
     /// ```
     type Place: Local;
 
+    /// Whether processes are all alike: no method looks at `p`. Then states that differ only in who is who can be counted
+    /// as one. A checker that does so tests that it is true.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// fn alike<M: Memory, A: Exclusion<M>>() -> bool { A::SYMMETRIC }
+    /// ```
+    const SYMMETRIC: bool = false;
+
     /// Takes a place in line.
     ///
     /// ```
@@ -50,6 +59,21 @@ pub trait Exclusion<M: Memory> {
     /// # Ok(()) }
     /// ```
     fn wait(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+
+    /// What of the place is still needed inside and in the exit. All of it, unless an algorithm says otherwise: a place
+    /// that is forgotten leaves a checker with fewer states to tell apart.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
+    /// lock.wait(m, 0, place)?;
+    /// let place = lock.inside(place);
+    /// lock.exit(m, 0, &place)?;
+    /// # Ok(()) }
+    /// ```
+    fn inside(&self, place: &Self::Place) -> Self::Place {
+        place.clone()
+    }
 
     /// Lets the next one in.
     ///

@@ -55,6 +55,7 @@ impl<M: Memory> Gottlieb<M> {
 
 impl<M: Memory> Exclusion<M> for Gottlieb<M> {
     type Place = ();
+    const SYMMETRIC: bool = true;
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
         Ok(())

@@ -62,6 +62,7 @@ impl<M: Memory> TicketK<M> {
 
 impl<M: Memory> Exclusion<M> for TicketK<M> {
     type Place = u64;
+    const SYMMETRIC: bool = true;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<u64, M::Halt> {
         m.at("1").fetch_add(&self.entry, 1)

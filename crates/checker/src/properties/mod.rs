@@ -22,6 +22,7 @@ use crate::{
     program::{Program, Section},
     report::{Finding, Verdict},
     run::{Path, realise},
+    symmetry,
 };
 pub(crate) use waits::any;
 use waits::{Entries, Waits};
@@ -40,12 +41,20 @@ pub(crate) struct Evidence<'a> {
     waits: Vec<Waits>,
     /// For each process; none if it is without bound for some, or if no wanted property needs it.
     entries: Option<Vec<Entries>>,
+    /// If processes are all alike: instead of `waits`.
+    trouble: Option<symmetry::Trouble>,
 }
 
 /// The properties of the kind of algorithm checked, as far as they are wanted.
 pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
     let all: &[Property] = if program.is_part() { &Property::OF_PARTS } else { &Property::OF_LOCKS };
-    all.iter().copied().filter(|&property| model.wants(property)).collect()
+    let told = |property| !model.symmetric || !is_about_order(property);
+    all.iter().copied().filter(|&property| model.wants(property) && told(property)).collect()
+}
+
+/// Whether a property is about who comes before whom.
+pub(crate) fn is_about_order(property: Property) -> bool {
+    matches!(property, Property::Fcfs | Property::KFcfs | Property::Fife | Property::Bypass)
 }
 
 /// Whether a property needs no more than the states.
@@ -56,7 +65,8 @@ pub(crate) fn is_about_states(property: Property) -> bool {
 /// On how many threads the properties can be judged within the memory; none if not even on one.
 pub(crate) fn affordable_threads(graph: &Graph, model: &Model) -> Option<usize> {
     // For each state: sections; and on each thread the largest of what components, entries and shortest paths take.
-    let (once, on_each) = (4, 28 + model.n);
+    // (If processes are all alike, it is done on one thread, for all of them together.)
+    let (once, on_each) = if model.symmetric { (4 + 24 * model.n, 1) } else { (4, 28 + model.n) };
     let left = match model.max_memory {
         None => return Some(model.threads),
         Some(max) => (max as usize).saturating_sub(graph.bytes()),
@@ -73,7 +83,8 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
     let threads = threads.unwrap_or(1);
     let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property) && affordable(property));
     let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Rule);
-    let waits = if needed(about_waiting) {
+    let trouble = (model.symmetric && needed(about_waiting)).then(|| symmetry::Trouble::of(&judge));
+    let waits = if needed(about_waiting) && !model.symmetric {
         parallel::map(threads, model.processes(), |p| Waits::of(&judge, p))
     } else {
         Vec::new()
@@ -82,7 +93,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
     let about_order = |property| matches!(property, Property::Fcfs | Property::KFcfs | Property::Bypass);
     let entries = (bounded && needed(about_order))
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
-    let evidence = Evidence { judge, waits, entries };
+    let evidence = Evidence { judge, waits, entries, trouble };
     let violations = parallel::map(threads, 0..wanted.len(), |i| {
         if affordable(wanted[i]) { evidence.violation(wanted[i]) } else { None }
     });
@@ -121,6 +132,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
 impl Evidence<'_> {
     fn violation(&self, property: Property) -> Option<Violation> {
         match property {
+            _ if self.judge.model.symmetric => self.violation_of_some(property),
             Property::Exclusion => self.crowding(),
             Property::DeadlockFreedom => self.deadlock(),
             Property::StarvationFreedom => self.starvation(),
@@ -134,6 +146,25 @@ impl Evidence<'_> {
             Property::WaitFree => self.endless(Section::Wait),
             _ => None,
         }
+    }
+
+    /// When processes are all alike: what can happen to one can happen to each.
+    fn violation_of_some(&self, property: Property) -> Option<Violation> {
+        let judge = &self.judge;
+        if property == Property::Exclusion {
+            let Violation { path, .. } = self.crowding()?;
+            let (path, _) = symmetry::named(judge, &path);
+            return Some(Violation { path, processes: Vec::new(), note: String::new() });
+        }
+        let trouble = self.trouble.as_ref()?;
+        let (path, p) = match property {
+            Property::DeadlockFreedom => trouble.deadlock(judge)?,
+            Property::StarvationFreedom => trouble.starvation(judge)?,
+            Property::BoundedExit => trouble.endless(judge, Section::Exit)?,
+            Property::WaitFreeDoorway => trouble.endless(judge, Section::Doorway)?,
+            _ => return None,
+        };
+        Some(Violation { path, processes: Vec::new(), note: format!("process {p} is kept for ever") })
     }
 
     /// The processes with something to complain of.

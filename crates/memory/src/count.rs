@@ -1,0 +1,118 @@
+//! A counter that only grows, read in rounds.
+use core::fmt;
+
+use crate::{Number, Ticket, Value};
+
+/// A counter that only grows, read in rounds of a fixed length: a [`round`](Count::round), from 1, and a
+/// [`slot`](Count::slot) in it, from 0.
+///
+/// Many algorithms number arrivals with a counter and use the number as a place in an array that they go round and round.
+/// Such an algorithm sees a number's slot and compares its round, no more, so a round can be a [`Ticket`] and a checker may
+/// search without a cap.
+///
+/// ```
+/// use doorway_memory::{Count, Memory, Solo, Space};
+/// let mut m = Solo::new();
+/// let entry = m.shared("Entry", Count::in_rounds_of(3));
+/// for slot in [0, 1, 2, 0] {
+///     assert_eq!(m.fetch_add(&entry, Count::ONE)?.slot(), slot);
+/// }
+/// let now = m.read(&entry)?;
+/// assert!(now.round() > Count::in_rounds_of(3).round() && now == Count::in_rounds_of(3).plus(4));
+/// # Ok::<(), core::convert::Infallible>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Count {
+    /// Up to 2^48.
+    number: u64,
+    /// How many make a round.
+    round: u16,
+}
+
+impl Count {
+    /// What to add for the next one.
+    ///
+    /// See the [type's example](Count).
+    pub const ONE: Count = Count { number: 1, round: 0 };
+
+    /// Nothing yet.
+    ///
+    /// # Panics
+    /// When a round has no slot, or more than 65,535.
+    ///
+    /// See the [type's example](Count).
+    #[must_use]
+    pub fn in_rounds_of(slots: usize) -> Count {
+        assert!(slots > 0, "a round has at least one slot");
+        Count { number: 0, round: u16::try_from(slots).expect("a round has at most 65,535 slots") }
+    }
+
+    /// The round it is in; the first is the ticket after zero.
+    ///
+    /// See the [type's example](Count).
+    #[inline(always)]
+    #[must_use]
+    pub fn round(self) -> Ticket {
+        Ticket::numbered(self.number / u64::from(self.round) + 1)
+    }
+
+    /// The slot in the round.
+    ///
+    /// See the [type's example](Count).
+    #[inline(always)]
+    #[must_use]
+    pub fn slot(self) -> usize {
+        (self.number % u64::from(self.round)) as usize
+    }
+
+    /// So many further on: at most a round, or a checker can no longer tell how far that is.
+    ///
+    /// See the [type's example](Count).
+    #[inline(always)]
+    #[must_use]
+    pub fn plus(self, further: usize) -> Count {
+        Count { number: self.number + further as u64, ..self }
+    }
+}
+
+impl PartialOrd for Count {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Count) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// The one that was reached earlier is smaller. Only counts in rounds of one length are compared.
+impl Ord for Count {
+    #[inline(always)]
+    fn cmp(&self, other: &Count) -> core::cmp::Ordering {
+        self.number.cmp(&other.number)
+    }
+}
+
+impl Value for Count {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self.number << 16 | u64::from(self.round)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Count { number: word >> 16, round: word as u16 }
+    }
+    fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
+        if self.round == 0 {
+            return self; // not a count, but what is added to one
+        }
+        let round = f(self.round()).number().saturating_sub(1);
+        Count { number: round * u64::from(self.round) + self.slot() as u64, ..self }
+    }
+}
+
+/// Adding words adds the numbers: the length of the rounds is in the lower bits, and [`ONE`](Count::ONE) has none.
+impl Number for Count {}
+
+impl fmt::Debug for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.number)
+    }
+}
