@@ -34,6 +34,8 @@ pub(crate) struct Automaton {
     /// The registers that have held a ticket.
     ticketed: Vec<u32>,
     has_tickets: bool,
+    /// Whether tickets are renumbered: only if there is no limit to them.
+    renumbers: bool,
     /// Gaps between tickets from here on look alike.
     pub(crate) wide: u32,
     /// Whether processes are all alike, and sorted.
@@ -124,6 +126,7 @@ impl Automaton {
             renumbered: FxHashMap::default(),
             ticketed: Vec::new(),
             has_tickets: false,
+            renumbers: !model.has_real_tickets(),
             wide,
             symmetric: model.symmetric,
             has_cache: model.cache.is_some(),
@@ -144,13 +147,6 @@ impl Automaton {
         }
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
-        }
-        if model.crashes > 0 {
-            for p in 0..n {
-                for section in [Section::Crashed, Section::CrashedWaiting, Section::CrashedInside] {
-                    automaton.local_id(program, p, section, 0, Vec::new())?;
-                }
-            }
         }
         Ok(automaton)
     }
@@ -267,7 +263,9 @@ impl Automaton {
         if !same(ran.access.as_ref(), from.access.as_ref()) {
             return Err(broken(p, section, Fault::Nondeterminism));
         }
-        self.obey_order_only(program, p, local, word, &ran)?;
+        if self.renumbers {
+            self.obey_order_only(program, p, local, word, &ran)?;
+        }
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
         let written = match ran.access {
             Some(access) => {
@@ -334,8 +332,7 @@ impl Automaton {
         self.has_tickets |= !tickets.is_empty();
         let id = self.processes[p].locals.len() as u32;
 
-        let done =
-            section.is_crashed() || !program.goes_on(section) || (section == Section::Remainder && passages == 0);
+        let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
         let access = if done { None } else { look(program, p, section, history.clone())? };
         let action = match access {
             _ if done => Action::None,
@@ -378,12 +375,6 @@ impl Automaton {
     /// The id of a known local state or value, for looking states up.
     pub(crate) fn known_local(&self, p: Pid, section: Section, passages: u32, history: &[Word]) -> Option<u32> {
         self.processes[p].ids.get(&local_key(section, passages, history)).copied()
-    }
-
-    /// The local state of a process that has crashed; they come right after the first.
-    #[inline]
-    pub(crate) fn crashed_local(&self, section: Section) -> u32 {
-        1 + section as u32 - Section::Crashed as u32
     }
 
     pub(crate) fn known_value(&self, reg: usize, word: u64) -> Option<u32> {

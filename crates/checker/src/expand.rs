@@ -1,7 +1,7 @@
 //! Stepping a batch of states.
 use crate::{
     automaton::{Action, Missing},
-    graph::{CRASH, Graph, SHARDS, hash_state, shard_of},
+    graph::{Graph, SHARDS, hash_state, shard_of},
     layout::Field,
     model::{Cache, FailedCas, Model},
     program::Section,
@@ -76,24 +76,11 @@ impl Batch<'_> {
             let edges = out.edges.len();
             let mut inside = 0;
             let mut tickets = None;
-            let may_crash = self.model.crashes > 0 && self.crashed(&state) < self.model.crashes;
             for p in self.model.processes() {
                 let field = layout.fields[p];
                 let local = field.get(&state.words);
                 let hot = automaton.hot(p, local);
                 inside += usize::from(hot.section.is_inside());
-                if may_crash && let Some(section) = hot.section.crashed() {
-                    let crashed = automaton.crashed_local(section);
-                    let mut after = state;
-                    field.set(&mut after.words, crashed);
-                    after.hash ^= hot.hash ^ automaton.hot(p, crashed).hash;
-                    if automaton.tickets(p, local).is_empty() {
-                        self.arrive(after, CRASH, out);
-                    } else {
-                        let before = *tickets.get_or_insert_with(|| self.tickets(&state));
-                        self.arrive_renumbered(before, after, CRASH, out);
-                    }
-                }
                 if hot.action == Action::None || (self.model.sequential && !self.is_alone(&state, p)) {
                     continue;
                 }
@@ -194,8 +181,8 @@ impl Batch<'_> {
     /// Renumbers the tickets of a successor: one state, or several if a new ticket may or may not have room above it.
     fn arrive_renumbered<const W: usize>(&self, before: TicketSet, state: State<W>, p: usize, out: &mut Successors) {
         let tickets = self.tickets(&state);
-        if let Some(cap) = self.model.ticket_cap {
-            if tickets.largest() > cap {
+        if self.model.has_real_tickets() {
+            if self.model.ticket_cap.is_some_and(|cap| tickets.largest() > cap) {
                 out.cut += 1;
             } else {
                 self.arrive(state, p, out);
@@ -257,13 +244,6 @@ impl Batch<'_> {
     fn begun(&self) -> Field {
         let Graph { automaton, layout, .. } = self.graph;
         layout.fields[automaton.n() + automaton.registers.len() - 1]
-    }
-
-    /// How many processes have crashed.
-    fn crashed<const W: usize>(&self, state: &State<W>) -> usize {
-        let Graph { automaton, layout, .. } = self.graph;
-        let section = |p: usize| automaton.hot(p, layout.fields[p].get(&state.words)).section;
-        self.model.processes().filter(|&p| section(p).is_crashed()).count()
     }
 
     /// Whether no other process is in the middle of a call.

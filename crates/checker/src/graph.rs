@@ -148,10 +148,7 @@ impl Steps for Graph {
     }
 }
 
-/// Stands for the process in an edge that is a crash; whose it is, the sections tell.
-pub(crate) const CRASH: usize = 15;
-
-/// An edge's process, or [`CRASH`], and target.
+/// An edge's process and target.
 #[inline]
 pub(crate) fn split(edge: u32) -> (usize, Id) {
     ((edge >> ID_BITS) as usize, edge & ID_MASK)

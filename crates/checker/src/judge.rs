@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     components::{Steps, Subgraph},
-    graph::{CRASH, Graph, Id, SHARDS},
+    graph::{Graph, Id, SHARDS},
     model::Model,
     parallel,
     program::Section,
@@ -66,10 +66,16 @@ impl<'a> Judge<'a> {
         self.model.processes().filter(rests).fold(0, |set, p| set | 1 << p)
     }
 
+    /// Whether these processes, which will never step again, can be said to have crashed. A crash is nothing else than that,
+    /// so it takes no states of its own.
+    pub(crate) fn may_crash(&self, processes: u32) -> bool {
+        processes.count_ones() as usize <= self.model.crashes
+    }
+
     /// Whether this step is process `p` getting inside.
     #[inline]
     pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {
-        p != CRASH && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
+        self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
     /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
@@ -149,18 +155,28 @@ impl<'a> Judge<'a> {
         path.steps.last().map_or(self.graph.initial, |&(_, state)| state)
     }
 
-    /// The path, then round a cycle through states inside, of steps that are kept, and that has all that is needed.
+    /// The path, then round a cycle through states inside, of steps that are kept, and that has all that is needed. If nothing
+    /// is said, that is a step of everyone who can; who is neither in the remainder nor steps has crashed.
     pub(crate) fn lasso(
         &self,
         mut path: Path,
         inside: impl Fn(Id) -> bool,
         keep: impl Fn(Id, Pid, Id) -> bool,
-        mut needed: Vec<Need>,
+        needed: Option<Vec<Need>>,
     ) -> Option<Path> {
         let start = self.end(&path);
         let around = Subgraph { graph: self.graph, inside, keep: &keep };
         let members: FxHashSet<Id> = around.component_of(start).into_iter().collect();
         let keep = |from, p, to| members.contains(&to) && keep(from, p, to);
+        let mut needed = needed.unwrap_or_else(|| {
+            let steps = members.iter().flat_map(|&from| self.graph.steps(from).map(move |(p, to)| (from, p, to)));
+            let stepping = steps.filter(|&(from, p, to)| keep(from, p, to)).fold(0, |set, (_, p, _)| set | 1 << p);
+            let resting = self.resting(start);
+            for p in self.model.processes().filter(|p| (stepping | resting) >> p & 1 == 0) {
+                path.crash(p, start);
+            }
+            self.model.processes().filter(|p| stepping >> p & 1 == 1 && resting >> p & 1 == 0).map(Need::Step).collect()
+        });
         path.cycle_at = Some(path.steps.len());
         let mut at = start;
         while !needed.is_empty() {
@@ -207,12 +223,6 @@ impl<'a> Judge<'a> {
             }
         }
         None
-    }
-
-    /// What makes a cycle through this state fair: a step of everyone who is not in the remainder there.
-    pub(crate) fn fairness(&self, state: Id) -> Vec<Need> {
-        let resting = self.resting(state);
-        self.model.processes().filter(|p| resting >> p & 1 == 0).map(Need::Step).collect()
     }
 }
 

@@ -213,10 +213,20 @@ impl Model {
             let (n, crashes) = (self.n, self.crashes);
             return Err(Error::Model(format!("at most {n} of {n} processes can crash, not {crashes}")));
         }
+        if self.passages_in_all.is_some_and(|passages| passages > 100) {
+            return Err(Error::Model(
+                "at most 100 passages in all can be counted; leave it out to have no limit".to_string(),
+            ));
+        }
         if self.ticket_cap.is_some_and(|cap| cap > 100) {
             return Err(Error::Model("the ticket cap is at most 100; leave it out for a complete search".to_string()));
         }
         Ok(())
+    }
+
+    /// Whether tickets are plain numbers, as there are only so many: then there is nothing to renumber.
+    pub(crate) fn has_real_tickets(&self) -> bool {
+        self.ticket_cap.is_some() || self.passages_in_all.is_some()
     }
 
     pub(crate) fn wants(&self, property: Property) -> bool {

@@ -20,53 +20,25 @@ pub enum Section {
     Critical,
     /// On the way out.
     Exit,
-    /// Stopped for ever, in the doorway or on the way out.
-    Crashed,
-    /// Stopped for ever, in line.
-    CrashedWaiting,
-    /// Stopped for ever, inside.
-    CrashedInside,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 8] = [
-        Section::Remainder,
-        Section::Doorway,
-        Section::Wait,
-        Section::Critical,
-        Section::Exit,
-        Section::Crashed,
-        Section::CrashedWaiting,
-        Section::CrashedInside,
-    ];
-
-    /// What is left of a process that crashes here; nothing, if it cannot.
-    pub(crate) fn crashed(self) -> Option<Section> {
-        match self {
-            Section::Doorway | Section::Exit => Some(Section::Crashed),
-            Section::Wait => Some(Section::CrashedWaiting),
-            Section::Critical => Some(Section::CrashedInside),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn is_crashed(self) -> bool {
-        matches!(self, Section::Crashed | Section::CrashedWaiting | Section::CrashedInside)
-    }
+    pub(crate) const ALL: [Section; 5] =
+        [Section::Remainder, Section::Doorway, Section::Wait, Section::Critical, Section::Exit];
 
     /// Whether a process here need not take steps.
     pub(crate) fn may_rest(self) -> bool {
-        self == Section::Remainder || self.is_crashed()
+        self == Section::Remainder
     }
 
     /// Whether a process here counts as inside.
     pub(crate) fn is_inside(self) -> bool {
-        matches!(self, Section::Critical | Section::CrashedInside)
+        self == Section::Critical
     }
 
     /// Whether a process here is through the doorway and not yet inside.
     pub(crate) fn is_waiting(self) -> bool {
-        matches!(self, Section::Wait | Section::CrashedWaiting)
+        self == Section::Wait
     }
 }
 
@@ -78,9 +50,6 @@ impl fmt::Display for Section {
             Section::Wait => "wait",
             Section::Critical => "critical section",
             Section::Exit => "exit",
-            Section::Crashed => "crashed",
-            Section::CrashedWaiting => "crashed waiting",
-            Section::CrashedInside => "crashed inside",
         })
     }
 }

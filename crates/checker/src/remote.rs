@@ -177,7 +177,7 @@ impl Passages<'_, '_> {
         };
         if let Some((path, _)) = self.judge.shortest_to(|_| &endless) {
             let inside = |state| self.is_inside(state);
-            let path = self.judge.lasso(path, inside, any, vec![Need::RemoteStep(self.p)]);
+            let path = self.judge.lasso(path, inside, any, Some(vec![Need::RemoteStep(self.p)]));
             return Ok(Worst { bound: Bound::Unbounded, run: real(path)? });
         }
         // For each state where a passage can start: what it costs at most.

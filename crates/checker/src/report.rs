@@ -167,6 +167,9 @@ impl fmt::Display for Report {
         }
         let mut shown: Vec<&Run> = Vec::new();
         for finding in &self.findings {
+            if finding.verdict == Verdict::Unknown && !finding.note.is_empty() {
+                write!(f, "{finding}")?;
+            }
             let Some(run) = &finding.run else { continue };
             let told_by_fcfs = finding.property == Property::Bypass && self.named(Verdict::Fails).contains(&"fcfs");
             if shown.contains(&run) || told_by_fcfs {

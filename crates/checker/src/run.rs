@@ -6,7 +6,7 @@ use doorway_memory::Pid;
 use crate::{
     automaton::{self, UNLIMITED},
     error::Error,
-    graph::{CRASH, Graph, Id},
+    graph::{Graph, Id},
     model::Model,
     program::{Program, Section},
     tickets::{self, Numbering},
@@ -58,12 +58,26 @@ impl fmt::Display for Run {
     }
 }
 
-/// A way through the graph: who steps, and where to. A crash is [`CRASH`]; if processes are all alike, and so the states do not
-/// tell whose it is, it is one more than that and the process.
+/// A way through the graph: who steps, and where to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Path {
     pub(crate) steps: Vec<(Pid, Id)>,
     pub(crate) cycle_at: Option<usize>,
+}
+
+/// Added to a process that crashes.
+const CRASH: Pid = 16;
+
+impl Path {
+    /// A process stops for ever, in this state, which stays as it is.
+    pub(crate) fn crash(&mut self, p: Pid, state: Id) {
+        self.steps.push((CRASH + p, state));
+    }
+
+    /// Who has crashed, as bits.
+    pub(crate) fn crashed(&self) -> u32 {
+        self.steps.iter().filter_map(|&(p, _)| p.checked_sub(CRASH)).fold(0, |set, p| set | 1 << p)
+    }
 }
 
 /// The algorithm itself, run step by step with real numbers.
@@ -115,15 +129,6 @@ impl<'a> Machine<'a> {
         Ok(step)
     }
 
-    /// Stops a process for ever.
-    fn crash(&mut self, p: Pid) -> Step {
-        let (section, passages, history) = &mut self.processes[p];
-        *section = section.crashed().expect("only a process outside the remainder crashes");
-        *passages = 0;
-        history.clear();
-        Step { process: p, line: String::new(), access: "crashes".to_string(), arrives: None }
-    }
-
     /// The state, field by field, that this one is counted as; none if some of it never occurs in the graph.
     pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
         let mut real = Vec::new();
@@ -132,7 +137,7 @@ impl<'a> Machine<'a> {
         std::iter::zip(self.registers, &self.words).for_each(|(register, &word)| {
             tickets::collect(register.kind, word, &mut real);
         });
-        let numbering = if model.ticket_cap.is_some() {
+        let numbering = if model.has_real_tickets() {
             Numbering::between(Default::default(), Default::default())
         } else {
             Numbering::closing_real(&real, graph.automaton.wide)
@@ -152,26 +157,16 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Whose crash leads from one state to the other.
-fn who_crashes(graph: &Graph, from: Id, to: Id) -> Pid {
-    let section = |state, p: Pid| Section::ALL[(graph.sections(state) >> (3 * p) & 7) as usize];
-    let crashed = |&p: &Pid| section(to, p).is_crashed() && !section(from, p).is_crashed();
-    (0..graph.automaton.n()).find(crashed).expect("a crash leaves a crashed process")
-}
-
 /// Runs a path of the graph with real numbers. `None` if no real run goes that way: the graph stands for a few runs too many
 /// when tickets are renumbered.
 pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
     let mut steps = Vec::with_capacity(path.steps.len());
-    let mut at = graph.initial;
     for &(process, target) in &path.steps {
-        steps.push(match process {
-            CRASH => machine.crash(who_crashes(graph, at, target)),
-            _ if process > CRASH => machine.crash(process - CRASH - 1),
-            _ => machine.step(process)?,
+        steps.push(match process.checked_sub(CRASH) {
+            Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
+            None => machine.step(process)?,
         });
-        at = target;
         if machine.counted_as(graph, model) != Some(graph.contents(target)) {
             return Ok(None);
         }

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     components::{Marks, Steps, Subgraph},
-    graph::{CRASH, Graph, Id},
+    graph::{Graph, Id},
     judge::Judge,
     layout::Field,
     program::Section,
@@ -105,6 +105,16 @@ impl<'a> Followed<'a> {
         let shuffles = self.graph.shuffles_of(state).iter().map(|&number| self.shuffles[usize::from(number)]);
         self.graph.steps(state).zip(shuffles).map(|((place, target), shuffle)| (place, target, shuffle))
     }
+
+    /// Which steps of the followed graph are kept, given which of the graph's are.
+    fn kept(&self, keep: impl Fn(Id, usize, Id, Shuffle) -> bool) -> impl Fn(Id, Pid, Id) -> bool {
+        move |from, stepping, to| {
+            let ((from, place), (to, arrives_at)) = (self.split(from), self.split(to));
+            self.steps(from).any(|(p, target, shuffle)| {
+                (p, target, shuffle.of(place)) == (stepping, to, arrives_at) && keep(from, p, target, shuffle)
+            })
+        }
+    }
 }
 
 impl Steps for Followed<'_> {
@@ -171,15 +181,14 @@ impl Trouble {
     pub(crate) fn deadlock(&self, judge: &Judge<'_>) -> Option<(Path, Pid)> {
         let followed = Followed::new(judge.graph);
         let no_progress = |from: Id, place: usize, to: Id, shuffle: Shuffle| {
-            place != CRASH && judge.section(from, place) == judge.section(to, shuffle.of(place))
-        };
-        // The places a step goes to are those its shuffle says; any step that leads there will do.
-        let keep = |from: Id, place: Pid, to: Id| {
-            let ((from, _), (to, _)) = (followed.split(from), followed.split(to));
-            followed.steps(from).any(|(p, t, shuffle)| (p, t) == (place, to) && no_progress(from, p, t, shuffle))
+            judge.section(from, place) == judge.section(to, shuffle.of(place))
         };
         let mut stuck = FxHashSet::default();
-        let there = Subgraph { graph: &followed, inside: |node| self.starving.contains(&node), keep };
+        let there = Subgraph {
+            graph: &followed,
+            inside: |node| self.starving.contains(&node),
+            keep: followed.kept(no_progress),
+        };
         there.components(
             || judge.model.cancelled(),
             |node, stepping, _| u32::from(stepping == followed.split(node).1),
@@ -218,7 +227,7 @@ fn is_fair(
         if round.iter().all(|&(_, _, shuffle)| shuffle == Shuffle::NONE) {
             // A process that spins: by far the most frequent case.
             let stepping = round.iter().fold(0, |set, &(place, _, _)| set | 1_u32 << place);
-            return stepping | judge.resting(state) == (1 << n) - 1;
+            return judge.may_crash(((1 << n) - 1) & !(stepping | judge.resting(state)));
         }
     }
     let rows: FxHashMap<Id, usize> = members.iter().enumerate().map(|(row, &node)| (node, row)).collect();
@@ -239,9 +248,7 @@ fn is_fair(
     });
     let mut goes_on: FxHashSet<usize> = FxHashSet::default();
     each_step(&mut |row, stepping, _, _| {
-        if stepping != CRASH {
-            goes_on.insert(orbits.root(row * n + stepping));
-        }
+        goes_on.insert(orbits.root(row * n + stepping));
     });
     for (row, &node) in members.iter().enumerate() {
         let (state, _) = followed.split(node);
@@ -249,7 +256,9 @@ fn is_fair(
             goes_on.insert(orbits.root(row * n + place));
         }
     }
-    (0..members.len() * n).all(|place| goes_on.contains(&orbits.root(place)))
+    // Who keeps to an orbit where nobody does has crashed; of these there are as many in each state.
+    let crashed = (0..n).filter(|&place| !goes_on.contains(&orbits.root(place)));
+    judge.may_crash(crashed.fold(0, |set, place| set | 1 << place))
 }
 
 /// Disjoint sets of places.
@@ -286,11 +295,19 @@ fn lasso(
     let path = judge.shortest(1, |_, _, _, _| Some(0), |_, state| place_of(state).is_some())?;
     let state = judge.end(&path);
     let (mut path, arrangement) = named(judge, &path);
-    let process = arrangement.at(place_of(state)?);
+    let place = place_of(state)?;
+    let process = arrangement.at(place);
+    let there = Subgraph { graph: &followed, inside: |node| nodes.contains(&node), keep: followed.kept(&keep) };
+    let nodes: FxHashSet<Id> = there.component_of(followed.node(state, place)).into_iter().collect();
     // From here on everyone has a name: a node is a state and who is where in it.
     let start = (state, arrangement);
     let rests = |p: Pid| judge.section(state, arrangement.of(p)).may_rest();
-    let mut needed: Vec<Pid> = if fair { (0..n).filter(|&p| !rests(p)).collect() } else { vec![process] };
+    let mut needed = vec![process];
+    if fair {
+        let stepping = who_steps(&followed, start, process, &nodes, &keep);
+        (0..n).filter(|&p| !rests(p) && stepping >> p & 1 == 0).for_each(|p| path.crash(p, state));
+        needed = (0..n).filter(|&p| !rests(p) && stepping >> p & 1 == 1).collect();
+    }
     path.cycle_at = Some(path.steps.len());
     let mut at = start;
     while !needed.is_empty() || at != start {
@@ -301,7 +318,7 @@ fn lasso(
         'search: while let Some(here) = queue.pop_front() {
             let (state, arrangement): (Id, Shuffle) = here;
             for (place, target, shuffle) in followed.steps(state).filter(|&(p, to, s)| keep(state, p, to, s)) {
-                let p = if place == CRASH { continue } else { arrangement.at(place) };
+                let p = arrangement.at(place);
                 let there = (target, arrangement.then(shuffle));
                 if !nodes.contains(&followed.node(target, there.1.of(process))) {
                     continue;
@@ -332,6 +349,31 @@ fn lasso(
     Some((path, process))
 }
 
+/// Who steps somewhere on the ways round from a state, with this process staying in the component.
+fn who_steps(
+    followed: &Followed<'_>,
+    start: (Id, Shuffle),
+    process: Pid,
+    component: &FxHashSet<Id>,
+    keep: impl Fn(Id, usize, Id, Shuffle) -> bool,
+) -> u32 {
+    let mut stepping = 0;
+    let mut seen = FxHashSet::from_iter([start]);
+    let mut left = vec![start];
+    while let Some((state, arrangement)) = left.pop() {
+        for (place, target, shuffle) in followed.steps(state).filter(|&(p, to, s)| keep(state, p, to, s)) {
+            let there = (target, arrangement.then(shuffle));
+            if component.contains(&followed.node(target, there.1.of(process))) {
+                stepping |= 1 << arrangement.at(place);
+                if seen.insert(there) {
+                    left.push(there);
+                }
+            }
+        }
+    }
+    stepping
+}
+
 /// A path through sorted states with the processes' names instead of their places, and who is where at its end.
 pub(crate) fn named(judge: &Judge<'_>, path: &Path) -> (Path, Shuffle) {
     let followed = Followed::new(judge.graph);
@@ -340,14 +382,7 @@ pub(crate) fn named(judge: &Judge<'_>, path: &Path) -> (Path, Shuffle) {
     let steps = path.steps.iter().map(|&(place, target)| {
         let step = followed.steps(at).find(|&(p, to, _)| (p, to) == (place, target));
         let (_, _, shuffle) = step.expect("a path is made of steps");
-        let crashes = |p: &Pid| {
-            let (before, after) = (arrangement.of(*p), shuffle.of(arrangement.of(*p)));
-            judge.section(target, after).is_crashed() && !judge.section(at, before).is_crashed()
-        };
-        let process = match place {
-            CRASH => CRASH + 1 + (0..followed.n).find(crashes).expect("a crash leaves a crashed process"),
-            place => arrangement.at(place),
-        };
+        let process = arrangement.at(place);
         arrangement = arrangement.then(shuffle);
         at = target;
         (process, target)

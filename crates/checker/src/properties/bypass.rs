@@ -20,7 +20,7 @@ impl Evidence<'_> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].overtaken)?;
         let there = |state| judge.section(state, p) == Section::Wait;
-        let path = judge.lasso(path, there, any, vec![Need::EntryOfAnother(p)])?;
+        let path = judge.lasso(path, there, any, Some(vec![Need::EntryOfAnother(p)]))?;
         let processes = self.processes(|waits| !waits.overtaken.is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be passed again and again") })
     }

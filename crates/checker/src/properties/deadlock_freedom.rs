@@ -1,11 +1,6 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left.
 use super::{Evidence, Violation};
-use crate::{
-    components::Subgraph,
-    graph::{CRASH, Id},
-    judge::StateSet,
-    program::Section,
-};
+use crate::{components::Subgraph, graph::Id, judge::StateSet, program::Section};
 
 impl Evidence<'_> {
     pub(super) fn deadlock(&self) -> Option<Violation> {
@@ -15,9 +10,6 @@ impl Evidence<'_> {
         }
         let starving = |state| self.waits.iter().any(|waits| waits.starving.contains(state));
         let no_progress = |from: Id, p, to: Id| {
-            if p == CRASH {
-                return false;
-            }
             let left = judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
             !judge.enters(from, p, to) && !left
         };
@@ -29,8 +21,8 @@ impl Evidence<'_> {
             |_, p, _| 1 << p,
             |members, stepping, _| {
                 // Nobody changes section on such a cycle, so one state speaks for all.
-                let resting = judge.resting(members[0]);
-                if resting != everyone && stepping | resting == everyone {
+                let crashed = everyone & !(stepping | judge.resting(members[0]));
+                if stepping != 0 && judge.may_crash(crashed) {
                     for &state in members {
                         stuck.insert(state);
                     }
@@ -38,10 +30,10 @@ impl Evidence<'_> {
             },
         );
         let (path, _) = judge.shortest_to(|_| &stuck)?;
-        let fairly = judge.fairness(judge.end(&path));
-        let path = judge.lasso(path, starving, no_progress, fairly)?;
-        let at = judge.end(&path);
-        let processes = judge.model.processes().filter(|&p| !judge.section(at, p).may_rest()).collect();
+        let path = judge.lasso(path, starving, no_progress, None)?;
+        let (at, crashed) = (judge.end(&path), path.crashed());
+        let trying = |&p: &usize| !judge.section(at, p).may_rest() && crashed >> p & 1 == 0;
+        let processes = judge.model.processes().filter(trying).collect();
         Some(Violation { path, processes, note: String::new() })
     }
 }

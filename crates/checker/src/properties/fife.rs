@@ -27,7 +27,7 @@ impl Evidence<'_> {
         }
         let (path, p, q) = best?;
         let there = |state| judge.section(state, p) == Section::Wait;
-        let path = judge.lasso(path, there, any, vec![Need::Step(p)])?;
+        let path = judge.lasso(path, there, any, Some(vec![Need::Step(p)]))?;
         let note = format!(
             "process {q} starts after process {p} is through the doorway and enters first, and process {p} still waits"
         );

@@ -8,8 +8,7 @@ impl Evidence<'_> {
         let (path, p) = judge.shortest_to(|p| &self.waits[p].starving)?;
         let section = judge.section(judge.end(&path), p);
         let there = |state| judge.section(state, p) == section;
-        let fairly = judge.fairness(judge.end(&path));
-        let path = judge.lasso(path, there, any, fairly)?;
+        let path = judge.lasso(path, there, any, None)?;
         let note = match section {
             Section::Exit => format!("process {p} never gets out of its exit"),
             _ => format!("process {p} never gets inside"),

@@ -12,7 +12,7 @@ use crate::{
 /// What can happen for ever while one process stays in one section.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// States on a fair cycle: the process can be kept there for ever though everyone goes on.
+    /// States on a fair cycle: the process can be kept there for ever though everyone goes on who has not crashed.
     pub(crate) starving: StateSet,
     /// States on a cycle with a step of the process, for each section: the section takes unboundedly many steps.
     pub(crate) endless: [StateSet; Section::ALL.len()],
@@ -47,7 +47,10 @@ impl Waits {
                     let resting = judge.resting(members[0]);
                     waits.overtakers |= overtakers;
                     let bad = [
-                        (stepping | resting == everyone, &mut waits.starving),
+                        (
+                            stepping >> p & 1 == 1 && judge.may_crash(everyone & !(stepping | resting)),
+                            &mut waits.starving,
+                        ),
                         (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
                         (overtakers != 0, &mut waits.overtaken),
                     ];
