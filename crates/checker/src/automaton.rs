@@ -40,6 +40,9 @@ pub(crate) struct Automaton {
     pub(crate) wide: u32,
     /// Whether processes are all alike, and sorted.
     symmetric: bool,
+    safe_registers: bool,
+    /// (process, local state) -> local state: where a process is when it has begun a write, if that is not where it was.
+    begun: FxHashMap<(Pid, u32), u32>,
     /// Whether a state also says which registers are in someone's cache.
     has_cache: bool,
 }
@@ -85,11 +88,13 @@ pub(crate) enum Action {
     Seeing,
 }
 
-/// The values a register has held.
+/// The values a register has held. A value that is being written is another one than the same when it has been.
 #[derive(Default)]
 struct Values {
     words: Vec<u64>,
-    ids: FxHashMap<u64, u32>,
+    /// Who is writing it, on safe registers.
+    writers: Vec<Option<Pid>>,
+    ids: FxHashMap<(u64, Option<Pid>), u32>,
     hash: Vec<u64>,
     tickets: Vec<TicketSet>,
 }
@@ -97,8 +102,31 @@ struct Values {
 /// A step or a renumbering the search needs and the automaton does not know yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Missing {
-    Step { process: u32, local: u32, value: u32 },
-    Renumbering { field: u32, id: u32, image: TicketSet },
+    Step {
+        process: u32,
+        local: u32,
+        value: u32,
+    },
+    Renumbering {
+        field: u32,
+        id: u32,
+        image: TicketSet,
+    },
+    /// A value a register may be seen to hold.
+    Value {
+        reg: u32,
+        word: u64,
+    },
+    /// Not something to learn: two processes write a register at once.
+    Overlap {
+        process: u32,
+        reg: u32,
+    },
+    /// Nor this: what a register may hold is not known.
+    Domain {
+        process: u32,
+        reg: u32,
+    },
 }
 
 /// What running a process on one step gives.
@@ -129,11 +157,13 @@ impl Automaton {
             renumbers: !model.has_real_tickets(),
             wide,
             symmetric: model.symmetric,
+            safe_registers: model.safe_registers,
+            begun: FxHashMap::default(),
             has_cache: model.cache.is_some(),
         };
         for reg in 0..automaton.registers.len() {
             let init = automaton.registers[reg].init;
-            automaton.value_id(reg, init).map_err(|fault| broken(0, Section::Remainder, fault))?;
+            automaton.value_id(reg, init, None).map_err(|fault| broken(0, Section::Remainder, fault))?;
         }
         if let Some(passages) = model.passages_in_all {
             // One register more, which the search itself counts in.
@@ -141,7 +171,7 @@ impl Automaton {
             automaton.values.push(Values::default());
             for begun in 0..=passages {
                 automaton
-                    .value_id(automaton.registers.len() - 1, begun.into())
+                    .value_id(automaton.registers.len() - 1, begun.into(), None)
                     .map_err(|fault| broken(0, Section::Remainder, fault))?;
             }
         }
@@ -185,6 +215,17 @@ impl Automaton {
     #[inline]
     pub(crate) fn value_hash(&self, reg: usize, value: u32) -> u64 {
         self.values[reg].hash[value as usize]
+    }
+
+    /// Where a process is when it has begun the write it is about to do.
+    pub(crate) fn begun(&self, p: Pid, local: u32) -> u32 {
+        self.begun.get(&(p, local)).copied().unwrap_or(local)
+    }
+
+    /// Who is writing a value, on safe registers.
+    #[inline]
+    pub(crate) fn writer(&self, reg: usize, value: u32) -> Option<Pid> {
+        self.values[reg].writers[value as usize]
     }
 
     #[inline]
@@ -246,9 +287,23 @@ impl Automaton {
             Missing::Renumbering { field, id, image } if self.symmetric && (field as usize) < self.n() => {
                 (0..self.n() as u32).try_for_each(|field| self.learn_renumbering(program, field, id, image))
             }
+            Missing::Value { reg, word } => {
+                let known = self.value_id(reg as usize, word, None);
+                known.map(|_| ()).map_err(|fault| broken(0, Section::Remainder, fault))
+            }
+            Missing::Overlap { process, reg } => {
+                Err(broken(process as usize, Section::Remainder, Fault::OverlappingWrites(self.name(reg))))
+            }
+            Missing::Domain { process, reg } => {
+                Err(broken(process as usize, Section::Remainder, Fault::UnknownDomain(self.name(reg))))
+            }
             Missing::Step { process, local, value } => self.learn_step(program, process as usize, local, value),
             Missing::Renumbering { field, id, image } => self.learn_renumbering(program, field, id, image),
         }
+    }
+
+    fn name(&self, reg: u32) -> String {
+        self.registers[reg as usize].name.to_string()
     }
 
     fn learn_step(&mut self, program: &dyn Program, p: Pid, local: u32, value: u32) -> Result<(), Error> {
@@ -269,7 +324,16 @@ impl Automaton {
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
         let written = match ran.access {
             Some(access) => {
-                self.value_id(access.reg as usize, ran.written).map_err(|fault| broken(p, section, fault))?
+                let reg = access.reg as usize;
+                if self.safe_registers && access.op == Op::Write {
+                    self.value_id(reg, ran.written, Some(p)).map_err(|fault| broken(p, section, fault))?;
+                    if section.begun() != section {
+                        let history = self.local(p, local).history.to_vec();
+                        let begun = self.local_id(program, p, section.begun(), ran.passages, history)?;
+                        self.begun.insert((p, local), begun);
+                    }
+                }
+                self.value_id(reg, ran.written, None).map_err(|fault| broken(p, section, fault))?
             }
             None => 0,
         };
@@ -305,7 +369,9 @@ impl Automaton {
             }
             Some(reg) => {
                 let word = numbering.apply_to(self.registers[reg].kind, self.word(reg, id));
-                self.value_id(reg, word).map_err(|fault| broken(0, Section::Remainder, fault))?
+                let writer = self.values[reg].writers[id as usize];
+                self.value_id(reg, word, None).map_err(|fault| broken(0, Section::Remainder, fault))?;
+                self.value_id(reg, word, writer).map_err(|fault| broken(0, Section::Remainder, fault))?
             }
         };
         self.renumbered.insert((field, id, image), renumbered);
@@ -334,6 +400,9 @@ impl Automaton {
 
         let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
         let access = if done { None } else { look(program, p, section, history.clone())? };
+        if let Some(access) = access.filter(|access| self.safe_registers && !access.op.is_safe()) {
+            return Err(broken(p, section, Fault::NotSafe(self.name(access.reg))));
+        }
         let action = match access {
             _ if done => Action::None,
             None => Action::Silent,
@@ -351,16 +420,17 @@ impl Automaton {
     }
 
     /// The id of a register's value, a new one if need be.
-    fn value_id(&mut self, reg: usize, word: u64) -> Result<u32, Fault> {
+    fn value_id(&mut self, reg: usize, word: u64, writer: Option<Pid>) -> Result<u32, Fault> {
         let field = self.n() + reg;
         let values = &mut self.values[reg];
-        if let Some(&id) = values.ids.get(&word) {
+        if let Some(&id) = values.ids.get(&(word, writer)) {
             return Ok(id);
         }
         let tickets = tickets::of(self.registers[reg].kind, word)?;
         let id = values.words.len() as u32;
         values.words.push(word);
-        values.ids.insert(word, id);
+        values.writers.push(writer);
+        values.ids.insert((word, writer), id);
         values.hash.push(hash_of(field, id));
         values.tickets.push(tickets);
         if !tickets.is_empty() {
@@ -377,8 +447,8 @@ impl Automaton {
         self.processes[p].ids.get(&local_key(section, passages, history)).copied()
     }
 
-    pub(crate) fn known_value(&self, reg: usize, word: u64) -> Option<u32> {
-        self.values[reg].ids.get(&word).copied()
+    pub(crate) fn known_value(&self, reg: usize, word: u64, writer: Option<Pid>) -> Option<u32> {
+        self.values[reg].ids.get(&(word, writer)).copied()
     }
 
     /// Renumbering is right only if the process looks at nothing but the order of its tickets, and at whether one is the

@@ -36,6 +36,12 @@ pub enum Fault {
     SwallowedHalt,
     /// What the process does depends on more than the order of its tickets.
     TicketArithmetic,
+    /// A read-modify-write, which safe registers do not have; the register's name.
+    NotSafe(String),
+    /// Two processes write a safe register at once; its name.
+    OverlappingWrites(String),
+    /// What a safe register may hold is not known; its name.
+    UnknownDomain(String),
     /// More different tickets at once than can be told apart.
     TooManyTickets,
     /// The process does something else than another in its place, though processes are said to be all alike.
@@ -77,6 +83,17 @@ impl fmt::Display for Fault {
             Fault::NotAlike => f.write_str(
                 "does something else than another process in its place would; \
                  only an algorithm that never looks at `p` is `SYMMETRIC`",
+            ),
+            Fault::NotSafe(name) => {
+                write!(f, "changes `{name}` in one step; a safe register can only be read and written")
+            }
+            Fault::OverlappingWrites(name) => {
+                write!(f, "writes `{name}` while another process does; a safe register has one writer")
+            }
+            Fault::UnknownDomain(name) => write!(
+                f,
+                "reads `{name}` while it is written, and what a safe register of its type may hold is not known; \
+                 it can be truth values and tickets"
             ),
             Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart; lower -n"),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),

@@ -1,4 +1,6 @@
 //! Stepping a batch of states.
+use doorway_memory::{Ticket, Value};
+
 use crate::{
     automaton::{Action, Missing},
     graph::{Graph, SHARDS, hash_state, shard_of},
@@ -23,6 +25,8 @@ pub(crate) struct Successors {
     /// For each edge how the successor was sorted, if processes are all alike.
     pub(crate) shuffles: Vec<u8>,
     pub(crate) degrees: Vec<u16>,
+    /// The successors by the present step of the present state, on safe registers.
+    arrived: Vec<u64>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) crowded: bool,
     pub(crate) cut: u64,
@@ -99,6 +103,26 @@ impl Batch<'_> {
                         (Some(register), register.get(&state.words))
                     }
                 };
+                if self.model.safe_registers
+                    && let Some(register) = register
+                {
+                    let before = *tickets.get_or_insert_with(|| self.tickets(&state));
+                    let start = out.edges.len();
+                    out.arrived.clear();
+                    match (hot.action, automaton.writer(reg, value)) {
+                        (Action::Blind, None) => self.begin_to_write(before, state, p, register, out),
+                        (Action::Blind, Some(writer)) if writer != p => {
+                            out.missing.push(Missing::Overlap { process: p as u32, reg: hot.reg });
+                            continue;
+                        }
+                        (Action::Seeing, Some(_)) => self.see_anything(before, state, p, out),
+                        _ => {}
+                    }
+                    if out.edges.len() > start || !out.missing.is_empty() {
+                        continue;
+                    }
+                }
+                out.arrived.clear();
                 let Some((next, written)) = automaton.step(hot, value) else {
                     out.missing.push(Missing::Step { process: p as u32, local, value });
                     continue;
@@ -142,6 +166,71 @@ impl Batch<'_> {
         }
     }
 
+    /// A write to a safe register begins: what it held is gone.
+    fn begin_to_write<const W: usize>(
+        &self,
+        before: TicketSet,
+        mut state: State<W>,
+        p: usize,
+        register: Field,
+        out: &mut Successors,
+    ) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let local = layout.fields[p].get(&state.words);
+        let hot = automaton.hot(p, local);
+        let Some((_, written)) = automaton.step(hot, 0) else {
+            out.missing.push(Missing::Step { process: p as u32, local, value: 0 });
+            return;
+        };
+        let reg = hot.reg as usize;
+        let writing = automaton.known_value(reg, automaton.word(reg, written), Some(p));
+        register.set(&mut state.words, writing.expect("it was learnt with the step"));
+        layout.fields[p].set(&mut state.words, automaton.begun(p, local));
+        state.hash = hash_state(automaton, layout, &state.words);
+        self.arrive_renumbered(before, state, p, out);
+    }
+
+    /// A read of a safe register that is being written.
+    fn see_anything<const W: usize>(&self, before: TicketSet, state: State<W>, p: usize, out: &mut Successors) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let reg = automaton.hot(p, layout.fields[p].get(&state.words)).reg;
+        let domain = automaton.registers[reg as usize].kind.domain;
+        let Some(without_tickets) = domain(&[]) else {
+            out.missing.push(Missing::Domain { process: p as u32, reg });
+            return;
+        };
+        for word in without_tickets {
+            self.see(before, state, p, word, out);
+        }
+        for (opening, number) in Closing::around_any(before, automaton.wide) {
+            let ticket = Ticket::of_word(u64::from(number));
+            let words = domain(&[ticket]).unwrap_or_default();
+            for word in words.into_iter().filter(|word| !domain(&[]).is_some_and(|others| others.contains(word))) {
+                if let Some(opened) = self.renumber(&opening, state, out) {
+                    self.see(opening.image(before).with(number), opened, p, word, out);
+                }
+            }
+        }
+    }
+
+    /// A read that sees this word, whatever the register holds.
+    fn see<const W: usize>(&self, before: TicketSet, mut state: State<W>, p: usize, word: u64, out: &mut Successors) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let local = layout.fields[p].get(&state.words);
+        let hot = automaton.hot(p, local);
+        let Some(value) = automaton.known_value(hot.reg as usize, word, None) else {
+            out.missing.push(Missing::Value { reg: hot.reg, word });
+            return;
+        };
+        let Some((next, _)) = automaton.step(hot, value) else {
+            out.missing.push(Missing::Step { process: p as u32, local, value });
+            return;
+        };
+        layout.fields[p].set(&mut state.words, next);
+        state.hash = hash_state(automaton, layout, &state.words);
+        self.arrive_renumbered(before, state, p, out);
+    }
+
     /// What the access of process `p` does to the cache: its owner's brings the register in, another's write throws it out.
     fn touch<const W: usize>(&self, cache: Cache, p: usize, local: u32, value: u32, state: &mut State<W>) {
         let Graph { automaton, layout, .. } = self.graph;
@@ -163,6 +252,14 @@ impl Batch<'_> {
 
     #[inline]
     fn arrive<const W: usize>(&self, mut state: State<W>, p: usize, out: &mut Successors) {
+        if self.model.safe_registers {
+            // A read that may return anything leads to the same few states again and again.
+            let words = self.graph.layout.words;
+            if out.arrived.chunks_exact(words).any(|known| *known == state.words[..words]) {
+                return;
+            }
+            out.arrived.extend_from_slice(&state.words[..words]);
+        }
         if self.model.symmetric {
             let Graph { automaton, layout, .. } = self.graph;
             let shuffle = symmetry::sort(&layout.fields[..automaton.n()], &mut state.words).number();

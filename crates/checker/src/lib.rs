@@ -135,6 +135,12 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     if program.is_part() && model.crashes > 0 {
         return Err(Error::Model("crashes are for locks; a part is checked without".to_string()));
     }
+    if program.is_part() && model.safe_registers {
+        return Err(Error::Model("safe registers are for locks; a part is checked on atomic ones".to_string()));
+    }
+    if model.safe_registers && model.symmetric {
+        return Err(Error::Model("a safe register has one writer, so processes are not all alike".to_string()));
+    }
     if model.symmetric {
         if !program.is_symmetric() {
             let why = "its processes look at their numbers, so they are not all alike; check it without symmetry";

@@ -24,6 +24,7 @@ pub struct Model {
     pub(crate) ticket_cap: Option<u32>,
     pub(crate) sequential: bool,
     pub(crate) symmetric: bool,
+    pub(crate) safe_registers: bool,
     /// Whose cache is kept in the states.
     pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
@@ -49,6 +50,7 @@ impl Model {
             ticket_cap: None,
             sequential: false,
             symmetric: false,
+            safe_registers: false,
             passages_in_all: None,
             cache: None,
             properties: Vec::new(),
@@ -113,6 +115,18 @@ impl Model {
     #[must_use]
     pub fn symmetric(mut self) -> Model {
         self.symmetric = true;
+        self
+    }
+
+    /// Registers are *safe*, no more: a write has a beginning and an end, and a read in between returns anything the register
+    /// may hold.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).safe_registers();
+    /// ```
+    #[must_use]
+    pub fn safe_registers(mut self) -> Model {
+        self.safe_registers = true;
         self
     }
 
@@ -205,6 +219,11 @@ impl Model {
         if self.symmetric && self.n > symmetry::MOST {
             let (n, most) = (self.n, symmetry::MOST);
             return Err(Error::Model(format!("up to {most} processes can be counted as alike, not {n}")));
+        }
+        if self.safe_registers && self.has_real_tickets() {
+            return Err(Error::Model(
+                "on safe registers a ticket can be any number, so tickets cannot be limited".to_string(),
+            ));
         }
         if self.k == 0 {
             return Err(Error::Model("k is at least 1, not 0".to_string()));

@@ -26,6 +26,15 @@ impl Section {
     pub(crate) const ALL: [Section; 5] =
         [Section::Remainder, Section::Doorway, Section::Wait, Section::Critical, Section::Exit];
 
+    /// Where a process is as soon as it has begun to leave this section.
+    pub(crate) fn begun(self) -> Section {
+        match self {
+            Section::Remainder => Section::Doorway,
+            Section::Critical => Section::Exit,
+            there => there,
+        }
+    }
+
     /// Whether a process here need not take steps.
     pub(crate) fn may_rest(self) -> bool {
         self == Section::Remainder
@@ -80,11 +89,7 @@ pub(crate) struct Lock<A>(pub(crate) A);
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
-        let mut section = match section {
-            Section::Remainder => Section::Doorway,
-            Section::Critical => Section::Exit,
-            inside => inside,
-        };
+        let mut section = section.begun();
         let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
         loop {
             view.section = section;

@@ -1,7 +1,7 @@
 //! Runs of the algorithm, as people read them.
 use std::fmt;
 
-use doorway_memory::Pid;
+use doorway_memory::{Pid, Ticket, Value};
 
 use crate::{
     automaton::{self, UNLIMITED},
@@ -10,7 +10,7 @@ use crate::{
     model::Model,
     program::{Program, Section},
     tickets::{self, Numbering},
-    view::{Register, View, Word},
+    view::{Access, Op, Register, View, Word},
 };
 
 /// A run that shows something: a sequence of steps and, if it shows that something never happens, a cycle at its end that
@@ -81,12 +81,16 @@ impl Path {
 }
 
 /// The algorithm itself, run step by step with real numbers.
+#[derive(Clone)]
 pub(crate) struct Machine<'a> {
     program: &'a dyn Program,
     registers: &'a [Register],
     words: Vec<u64>,
     processes: Vec<(Section, u32, Vec<Word>)>,
     counts_passages: bool,
+    safe_registers: bool,
+    /// Who is writing each register, if they are safe.
+    writers: Vec<Option<Pid>>,
 }
 
 impl<'a> Machine<'a> {
@@ -98,26 +102,57 @@ impl<'a> Machine<'a> {
             words: registers.iter().map(|register| register.init).collect(),
             processes: vec![start; model.n],
             counts_passages: model.passages_in_all.is_some(),
+            safe_registers: model.safe_registers,
+            writers: vec![None; registers.len()],
         }
     }
 
+    /// Process `p` takes a step.
     pub(crate) fn step(&mut self, p: Pid) -> Result<Step, Error> {
+        self.step_seeing(p, None)
+    }
+
+    /// Process `p` takes a step in which it sees this word, if one is given, whatever the register holds.
+    fn step_seeing(&mut self, p: Pid, seen: Option<u64>) -> Result<Step, Error> {
         let (section, passages, history) = self.processes[p].clone();
         // Looking first tells which register the step is about.
-        let mut looking = View::look(history.clone());
-        self.program.run(&mut looking, p, section);
-        let word = looking.access.map_or(0, |access| self.words[access.reg as usize]);
+        let next = self.next_access(p);
+        let line = next.map_or(String::new(), |access| access.line());
+        if let Some(access) = next.filter(|access| self.safe_registers && access.op == Op::Write) {
+            let reg = access.reg as usize;
+            if self.writers[reg].is_none() {
+                self.writers[reg] = Some(p);
+                self.words[reg] = access.operands[0];
+                self.processes[p].0 = section.begun();
+                if section == Section::Remainder && passages != UNLIMITED {
+                    self.processes[p].1 -= 1;
+                }
+                let access = format!("{} begins", access.text(self.registers));
+                return Ok(Step { process: p, line, access, arrives: None });
+            }
+            self.writers[reg] = None;
+        }
+        let word = seen.unwrap_or_else(|| next.map_or(0, |access| self.words[access.reg as usize]));
         let ran = automaton::run(self.program, p, section, passages, history, word)?;
         if self.counts_passages && section == Section::Remainder {
             *self.words.last_mut().expect("there is a register to count them") += 1;
         }
+        let mut text = ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers));
         if let Some(access) = ran.access {
-            self.words[access.reg as usize] = ran.written;
+            let reg = access.reg as usize;
+            match access.op.is_read() {
+                true if self.writers[reg].is_some() => text += " while it is written",
+                true => {}
+                false => self.words[reg] = ran.written,
+            }
+            if self.safe_registers && access.op == Op::Write {
+                text += " ends";
+            }
         }
         let step = Step {
             process: p,
-            line: looking.access.map_or(String::new(), |access| access.line()),
-            access: ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers)),
+            line,
+            access: text,
             arrives: match ran.section {
                 Section::Critical if self.program.is_part() => Some("returned"),
                 Section::Critical => Some("inside"),
@@ -129,18 +164,68 @@ impl<'a> Machine<'a> {
         Ok(step)
     }
 
-    /// The state, field by field, that this one is counted as; none if some of it never occurs in the graph.
-    pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
+    fn next_access(&self, p: Pid) -> Option<Access> {
+        let (section, _, history) = &self.processes[p];
+        let mut looking = View::look(history.clone());
+        self.program.run(&mut looking, p, *section);
+        looking.access
+    }
+
+    /// Process `p` takes a step that leads to `target`; none if there is no such step. A read of a register that is being
+    /// written may return anything: what it has to, to get there, is found by trying.
+    fn step_to(&mut self, p: Pid, graph: &Graph, model: &Model, target: Id) -> Result<Option<Step>, Error> {
+        let read = self.next_access(p).filter(|access| access.op.is_read());
+        let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
+        let choices: Vec<Option<u64>> = match flickers {
+            None => vec![None],
+            Some(access) => {
+                let domain = self.registers[access.reg as usize].kind.domain;
+                domain(&self.notable_tickets()).unwrap_or_default().into_iter().map(Some).collect()
+            }
+        };
+        for seen in choices {
+            let mut trial = self.clone();
+            let step = trial.step_seeing(p, seen)?;
+            if trial.counted_as(graph, model).as_ref() == Some(&graph.contents(target)) {
+                *self = trial;
+                return Ok(Some(step));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One ticket for each way to lie among those there are, with as much room as there is for others to come.
+    fn notable_tickets(&self) -> Vec<Ticket> {
+        /// How far above all others a ticket is put that need not be close.
+        const FAR: u64 = 1 << 20;
+        let mut real = self.real_tickets();
+        real.push(0);
+        real.sort_unstable();
+        real.dedup();
+        let between = real.windows(2).flat_map(|gap| [gap[0] + 1, gap[1] - 1, gap[0].midpoint(gap[1])]);
+        let above = [real[real.len() - 1] + 1, real[real.len() - 1] + FAR];
+        let mut notable: Vec<u64> = between.chain(above).chain(real.iter().copied()).collect();
+        notable.sort_unstable();
+        notable.dedup();
+        notable.into_iter().map(Ticket::of_word).collect()
+    }
+
+    fn real_tickets(&self) -> Vec<u64> {
         let mut real = Vec::new();
         let histories = self.processes.iter().flat_map(|(_, _, history)| history);
         histories.for_each(|word| tickets::collect(word.kind, word.bits, &mut real));
         std::iter::zip(self.registers, &self.words).for_each(|(register, &word)| {
             tickets::collect(register.kind, word, &mut real);
         });
+        real
+    }
+
+    /// The state, field by field, that this one is counted as; none if some of it never occurs in the graph.
+    pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
         let numbering = if model.has_real_tickets() {
             Numbering::between(Default::default(), Default::default())
         } else {
-            Numbering::closing_real(&real, graph.automaton.wide)
+            Numbering::closing_real(&self.real_tickets(), graph.automaton.wide)
         };
         let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
             let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
@@ -150,9 +235,9 @@ impl<'a> Machine<'a> {
         if model.symmetric {
             locals.sort_unstable();
         }
-        let values = std::iter::zip(self.registers, &self.words)
-            .enumerate()
-            .map(|(reg, (register, &word))| graph.automaton.known_value(reg, numbering.apply_to(register.kind, word)));
+        let values = std::iter::zip(self.registers, &self.words).enumerate().map(|(reg, (register, &word))| {
+            graph.automaton.known_value(reg, numbering.apply_to(register.kind, word), self.writers[reg])
+        });
         locals.into_iter().chain(values).collect()
     }
 }
@@ -165,19 +250,18 @@ pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path:
     for &(process, target) in &path.steps {
         steps.push(match process.checked_sub(CRASH) {
             Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
-            None => machine.step(process)?,
+            None => match machine.step_to(process, graph, model, target)? {
+                Some(step) => step,
+                None => return Ok(None),
+            },
         });
-        if machine.counted_as(graph, model) != Some(graph.contents(target)) {
-            return Ok(None);
-        }
     }
     if let Some(at) = path.cycle_at
         && graph.automaton.has_tickets()
     {
         const MORE_ROUNDS: usize = 3;
         for &(process, target) in path.steps[at..].iter().cycle().take(MORE_ROUNDS * (path.steps.len() - at)) {
-            machine.step(process)?;
-            if machine.counted_as(graph, model) != Some(graph.contents(target)) {
+            if machine.step_to(process, graph, model, target)?.is_none() {
                 return Ok(None);
             }
         }

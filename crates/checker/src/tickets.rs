@@ -124,6 +124,46 @@ impl Closing {
     }
 }
 
+impl Closing {
+    /// Everything that can be told about a ticket that may be any number: it is one of these, or lies somewhere between two of
+    /// them or above all. Where it lies, room is made if need be; and then this is its number.
+    pub(crate) fn around_any(tickets: TicketSet, wide: u32) -> Vec<(Closing, u32)> {
+        let sorted: Vec<u32> = tickets.with_zero().numbers().collect();
+        // The same numbers, except that the ticket at this index and those after it are so much further up.
+        let opened = |at: usize, by: u32| {
+            let mut numbers = [0; 128];
+            for (i, &ticket) in sorted.iter().enumerate() {
+                numbers[ticket as usize] = (ticket + if i < at { 0 } else { by }) as u8;
+            }
+            Closing(numbers)
+        };
+        let mut choices: Vec<(Closing, u32)> = sorted.iter().map(|&ticket| (opened(0, 0), ticket)).collect();
+        for (at, &lower) in sorted.iter().enumerate() {
+            match sorted.get(at + 1) {
+                None => choices.extend((1..=wide).map(|below| (opened(0, 0), lower + below))),
+                Some(&upper) if upper - lower < wide => {
+                    choices.extend((1..upper - lower).map(|below| (opened(0, 0), lower + below)));
+                }
+                Some(_) => {
+                    for (below, above) in (1..=wide).flat_map(|below| (1..=wide).map(move |above| (below, above))) {
+                        if below + above >= wide {
+                            choices.push((opened(at + 1, below + above - wide), lower + below));
+                        }
+                    }
+                }
+            }
+        }
+        choices
+    }
+}
+
+impl TicketSet {
+    /// With one more.
+    pub(crate) fn with(self, number: u32) -> TicketSet {
+        TicketSet(self.0 | 1 << number)
+    }
+}
+
 /// New numbers for some tickets, in the same order.
 #[derive(Debug)]
 pub(crate) struct Numbering(Vec<(u64, u64)>);

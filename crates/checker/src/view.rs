@@ -50,6 +50,7 @@ impl Register {
 pub(crate) struct Kind {
     pub(crate) renumber: fn(u64, &mut dyn FnMut(Ticket) -> Ticket) -> u64,
     pub(crate) show: fn(u64) -> String,
+    pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
 }
 
 impl Kind {
@@ -63,6 +64,7 @@ impl Kind {
         Kind {
             renumber: |word, f| T::of_word(word).map_tickets(f).to_word(),
             show: |word| Show(T::of_word(word)).to_string(),
+            domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
         }
     }
 }
@@ -133,6 +135,11 @@ pub(crate) struct Access {
 impl Op {
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Op::Read | Op::Test)
+    }
+
+    /// Whether a safe register can do it.
+    pub(crate) fn is_safe(self) -> bool {
+        matches!(self, Op::Read | Op::Test | Op::Write)
     }
 }
 

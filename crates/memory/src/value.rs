@@ -1,4 +1,5 @@
 //! What a register can hold.
+use alloc::{vec, vec::Vec};
 use core::fmt::{self, Debug};
 
 use crate::Ticket;
@@ -49,6 +50,20 @@ pub trait Value: Copy + Eq + Debug {
     /// ```
     fn map_tickets(self, _f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
         self
+    }
+
+    /// Everything a register of this type may hold if its tickets are of these; nothing if that is not known. A read that
+    /// overlaps a write of a *safe* register may return any of it.
+    ///
+    /// ```
+    /// use doorway_memory::{Ticket, Value};
+    /// assert_eq!(bool::domain(&[]), Some(vec![false, true]));
+    /// assert_eq!(Option::<Ticket>::domain(&[Ticket::ZERO]), Some(vec![None, Some(Ticket::ZERO)]));
+    /// assert_eq!(u64::domain(&[]), None);
+    /// ```
+    #[must_use]
+    fn domain(_tickets: &[Ticket]) -> Option<Vec<Self>> {
+        None
     }
 
     /// How traces print the value: as the papers do.
@@ -106,6 +121,9 @@ impl Value for bool {
     fn of_word(word: u64) -> Self {
         word != 0
     }
+    fn domain(_: &[Ticket]) -> Option<Vec<Self>> {
+        Some(vec![false, true])
+    }
 }
 
 impl Value for () {
@@ -147,6 +165,9 @@ impl Value for Ticket {
     fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
         f(self)
     }
+    fn domain(tickets: &[Ticket]) -> Option<Vec<Self>> {
+        Some(tickets.to_vec())
+    }
 }
 
 /// `None` is the papers' ∞: no ticket, or one later than all. Its word is 0.
@@ -161,6 +182,9 @@ impl Value for Option<Ticket> {
     }
     fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
         self.map(f)
+    }
+    fn domain(tickets: &[Ticket]) -> Option<Vec<Self>> {
+        Some([None].into_iter().chain(tickets.iter().copied().map(Some)).collect())
     }
     fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
