@@ -10,6 +10,13 @@ use doorway_memory::Property;
 /// ```
 pub const MAX_PROCESSES: usize = 10;
 
+/// The most processes an algorithm can be simulated for.
+///
+/// ```
+/// assert_eq!(doorway_algorithms::MAX_SIMULATED, 1024);
+/// ```
+pub const MAX_SIMULATED: usize = 1024;
+
 /// What is known of an algorithm.
 ///
 /// ```
@@ -62,12 +69,34 @@ impl About {
     /// );
     /// ```
     pub fn size(&self, n: Option<usize>, k: Option<usize>) -> Result<Size, SizeError> {
+        self.size_up_to(MAX_PROCESSES, n, k)
+    }
+
+    /// The size to simulate: as [`size`](About::size), for up to [`MAX_SIMULATED`] processes.
+    ///
+    /// # Errors
+    /// When the algorithm is not for that many processes, or not for that k.
+    ///
+    /// ```
+    /// use doorway_algorithms::{Size, mutex::bakery};
+    /// assert_eq!(bakery::ABOUT.simulated_size(Some(512), None), Ok(Size { n: 512, k: 1 }));
+    /// assert_eq!(
+    ///     bakery::ABOUT.simulated_size(Some(2048), None).unwrap_err().to_string(),
+    ///     "`bakery` can be simulated for at most 1024 processes, not 2048; try -n 1024",
+    /// );
+    /// ```
+    pub fn simulated_size(&self, n: Option<usize>, k: Option<usize>) -> Result<Size, SizeError> {
+        self.size_up_to(MAX_SIMULATED, n, k)
+    }
+
+    fn size_up_to(&self, most: usize, n: Option<usize>, k: Option<usize>) -> Result<Size, SizeError> {
         let n = n.unwrap_or(self.default_n);
         let wrong = |limit| Err(SizeError { name: self.name, limit });
         match self.processes {
             Processes::Exactly(only) if n != only => return wrong(Limit::Exactly { only, n }),
             Processes::AtLeast(least) if n < least => return wrong(Limit::AtLeast { least, n }),
-            _ if n > MAX_PROCESSES => return wrong(Limit::AtMost { n, try_n: self.default_n.max(4) }),
+            _ if n > MAX_SIMULATED && most == MAX_SIMULATED => return wrong(Limit::Simulated { n }),
+            _ if n > most => return wrong(Limit::Checked { n, try_n: self.default_n.max(4) }),
             _ => {}
         }
         match (self.kind, k) {
@@ -265,7 +294,8 @@ pub struct SizeError {
 enum Limit {
     Exactly { only: usize, n: usize },
     AtLeast { least: usize, n: usize },
-    AtMost { n: usize, try_n: usize },
+    Checked { n: usize, try_n: usize },
+    Simulated { n: usize },
     OneInside { k: usize },
     Inside { most: usize, k: usize },
     NoK,
@@ -282,8 +312,11 @@ impl fmt::Display for SizeError {
             }
             Limit::Exactly { only, n } => write!(f, "is for {only} processes, not {n}; leave out -n"),
             Limit::AtLeast { least, n } => write!(f, "needs at least {least} processes, not {n}; try -n {least}"),
-            Limit::AtMost { n, try_n } => {
+            Limit::Checked { n, try_n } => {
                 write!(f, "can be checked for at most {MAX_PROCESSES} processes, not {n}; try -n {try_n}")
+            }
+            Limit::Simulated { n } => {
+                write!(f, "can be simulated for at most {MAX_SIMULATED} processes, not {n}; try -n {MAX_SIMULATED}")
             }
             Limit::OneInside { k } => write!(f, "is mutual exclusion, so k is 1, not {k}; leave out -k"),
             Limit::Inside { most, k } => write!(f, "needs a k from 1 to {most}, not {k}; try -k {most}"),

@@ -80,4 +80,4 @@ pub mod parts {
     pub mod two_process;
 }
 
-pub use about::{About, Claim, Kind, LocalSpin, MAX_PROCESSES, Processes, Size, SizeError};
+pub use about::{About, Claim, Kind, LocalSpin, MAX_PROCESSES, MAX_SIMULATED, Processes, Size, SizeError};

@@ -1,11 +1,11 @@
 //! Stepping a batch of states.
-use doorway_memory::{Ticket, Value};
+use doorway_memory::{FailedCas, Ticket, Value};
 
 use crate::{
     automaton::{Action, Missing},
     graph::{Graph, SHARDS, hash_state, shard_of},
     layout::Field,
-    model::{Cache, FailedCas, Model},
+    model::{Cache, Model},
     program::Section,
     symmetry,
     tickets::{Closing, TicketSet},

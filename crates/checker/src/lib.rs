@@ -63,16 +63,16 @@ mod view;
 
 use std::time::Instant;
 
-pub use doorway_memory::Property;
+pub use doorway_memory::{Cost, FailedCas, Property};
 use doorway_memory::{Exclusion, Part};
 
 pub use error::{Error, Fault};
 use graph::Graph;
 use judge::Judge;
-pub use model::{FailedCas, MAX_PROCESSES, Model, Observer, Phase, Progress};
+pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
 pub use program::Section;
 use program::{Lock, Piece, Program};
-pub use remote::{Cost, RemoteReferences, Worst, remote_references};
+pub use remote::{RemoteReferences, Worst, remote_references};
 pub use report::{Bound, Bypass, Finding, Report, Verdict};
 pub use run::{Run, Step};
 use search::Stop;

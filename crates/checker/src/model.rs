@@ -1,7 +1,7 @@
 //! What to check, and how far to go.
 use std::{fmt, sync::Arc, thread::available_parallelism};
 
-use doorway_memory::{Pid, Property};
+use doorway_memory::{FailedCas, Pid, Property};
 
 use crate::{error::Error, symmetry};
 
@@ -272,15 +272,6 @@ impl fmt::Debug for Model {
 pub(crate) struct Cache {
     pub(crate) of: Pid,
     pub(crate) failed_cas: FailedCas,
-}
-
-/// Whether a compare-and-swap that fails makes others fetch the register again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FailedCas {
-    /// It does, as a write would.
-    Counts,
-    /// It does not: a "smart cache".
-    Free,
 }
 
 /// Watches a search, and can end it.

@@ -6,7 +6,7 @@
 //! part of the state, and only its own.
 use std::time::Instant;
 
-use doorway_memory::{Exclusion, Pid};
+use doorway_memory::{Cost, Exclusion, Pid};
 
 use crate::{
     Bound, Error, Model, Registers, Run, View,
@@ -14,20 +14,11 @@ use crate::{
     graph::{Graph, Id},
     incomplete,
     judge::{Judge, Need, StateSet},
-    model::{Cache, FailedCas},
+    model::Cache,
     program::{Lock, Program, Section},
     properties::{affordable_threads, any},
     run::{Path, realise},
 };
-
-/// Which accesses are remote.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cost {
-    /// Distributed shared memory: those of registers that are not at home with the process.
-    Dsm,
-    /// Coherent caches, write-through and write-invalidate: writes, and reads of what is not in one's cache.
-    Cc(FailedCas),
-}
 
 /// Worst cases of one passage.
 #[derive(Clone, Debug)]

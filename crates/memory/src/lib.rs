@@ -15,6 +15,7 @@
 //! | [`Exclusion`] | the trying protocol: `doorway`, `wait`, `exit`, with a place in line |
 //! | [`Part`] | a piece that papers share, with an operation and a rule about what it returns |
 //! | [`Property`] | what can be claimed of an algorithm |
+//! | [`Cost`] | which accesses are remote |
 //! | [`Solo`] | the simplest memory: one process, plain cells; used in the examples here |
 //! | [`conformance`] | the tests every memory passes |
 //!
@@ -58,6 +59,7 @@
 extern crate alloc;
 
 pub mod conformance;
+mod cost;
 mod count;
 mod local;
 mod memory;
@@ -68,6 +70,7 @@ mod space;
 mod ticket;
 mod value;
 
+pub use cost::{Cost, FailedCas};
 pub use count::Count;
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;

@@ -34,9 +34,6 @@ pub struct KBakeryNoAnnounce<M: Memory>(KBakery<M>);
 
 impl<M: Memory> KBakeryNoAnnounce<M> {
     /// A free lock for `n` processes, of which `k` < `n` may be inside.
-    ///
-    /// # Panics
-    /// When `n` is above 64.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         KBakeryNoAnnounce(KBakery::new(space, n, k))
     }

@@ -26,7 +26,7 @@ use core::ops::{
     Index,
 };
 
-use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space, Ticket, Value};
+use doorway_memory::{Exclusion, Home, Local, Memory, Name, Pid, Property::*, Sink, Source, Space, Ticket, Value};
 
 use crate::{
     About,
@@ -69,11 +69,7 @@ pub struct KBakery<M: Memory> {
 
 impl<M: Memory> KBakery<M> {
     /// A free lock for `n` processes, of which `k` < `n` may be inside.
-    ///
-    /// # Panics
-    /// When `n` is above 64.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
-        assert!(n <= 64, "the k-Bakery is for up to 64 processes, not {n}");
         KBakery { k, ticket: space.per_process("Ticket", n, Ticket::ZERO), want: Told::new(space, "Want", n, None) }
     }
 
@@ -94,10 +90,9 @@ impl<M: Memory> KBakery<M> {
         done: impl Fn(&mut M) -> Result<bool, M::Halt>,
     ) -> Result<(), M::Halt> {
         self.want.tell(m, "16", p, Some(mine))?;
-        let everyone = u64::MAX >> (64 - self.ticket.len());
-        m.turns(everyone & !bit(p), |m, predecessors| {
+        m.turns(Set::all_but(p, self.ticket.len()), |m, predecessors| {
             let left = self.predecessors_left(m, p, mine, predecessors)?;
-            if done(m)? || (left.count_ones() as usize) < self.k {
+            if done(m)? || left.len() < self.k {
                 return Ok(Break(()));
             }
             m.relax();
@@ -105,12 +100,14 @@ impl<M: Memory> KBakery<M> {
         })
     }
 
-    /// Lines 20 and 21: who of the predecessors, a set of bits, is one still.
-    fn predecessors_left(&self, m: &mut M, p: Pid, mine: Ticket, predecessors: u64) -> Result<u64, M::Halt> {
-        m.fold(self.ticket.len(), predecessors, |m, left, i| {
-            let gone = left & bit(i) != 0
-                && m.at("21").test(&self.want[(i, p)], |want| want.is_none_or(|want| (mine, p) < (want, i)))?;
-            Ok(if gone { left & !bit(i) } else { left })
+    /// Lines 20 and 21: who of the predecessors is one still.
+    fn predecessors_left(&self, m: &mut M, p: Pid, mine: Ticket, predecessors: Set) -> Result<Set, M::Halt> {
+        m.turns((predecessors.next(0), predecessors), |m, (i, mut left)| {
+            let Some(i) = i else { return Ok(Break(left)) };
+            if m.at("21").test(&self.want[(i, p)], |want| want.is_none_or(|want| (mine, p) < (want, i)))? {
+                left.remove(i);
+            }
+            Ok(Continue((left.next(i + 1), left)))
         })
     }
 }
@@ -163,6 +160,88 @@ impl<M: Memory, T: Value> Index<(Pid, Pid)> for Told<M, T> {
     }
 }
 
-fn bit(i: Pid) -> u64 {
-    1 << i
+/// A set of processes.
+#[derive(Clone)]
+enum Set {
+    /// Up to 64 processes: a machine word, so that nothing is allocated where it matters.
+    Word(u64),
+    /// More: 64 to a word.
+    Words(Vec<u64>),
+}
+
+impl Set {
+    fn all_but(p: Pid, n: usize) -> Set {
+        let first = |n: usize| u64::MAX >> (64 - n.min(64));
+        let mut all = match n {
+            ..=64 => Set::Word(first(n)),
+            _ => Set::Words((0..n.div_ceil(64)).map(|word| first(n - 64 * word)).collect()),
+        };
+        all.remove(p);
+        all
+    }
+
+    fn words(&self) -> &[u64] {
+        match self {
+            Set::Word(word) => core::slice::from_ref(word),
+            Set::Words(words) => words,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.words().iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    fn remove(&mut self, p: Pid) {
+        match self {
+            Set::Word(word) => *word &= !(1 << p),
+            Set::Words(words) => words[p / 64] &= !(1 << (p % 64)),
+        }
+    }
+
+    /// The first member from `i` on.
+    fn next(&self, i: usize) -> Option<Pid> {
+        let words = self.words();
+        let above = |word: u64| word & u64::MAX << (i % 64);
+        let first = words.get(i / 64).map_or(0, |&word| above(word));
+        if first != 0 {
+            return Some(i / 64 * 64 + first.trailing_zeros() as usize);
+        }
+        let (later, word) = words.iter().enumerate().skip(i / 64 + 1).find(|&(_, &word)| word != 0)?;
+        Some(64 * later + word.trailing_zeros() as usize)
+    }
+}
+
+impl Local for Set {
+    fn save(&self, to: &mut impl Sink) {
+        to.put(self.words().len());
+        self.words().iter().for_each(|&word| to.put(word));
+    }
+
+    fn load(from: &mut impl Source) -> Set {
+        match from.take() {
+            1 => Set::Word(from.take()),
+            many => Set::Words((0..many).map(|_| from.take()).collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_processes_has_its_members_in_order_whatever_its_size() {
+        for n in [2, 63, 64, 65, 128, 200] {
+            for p in [0, 1, n / 2, n - 1] {
+                let mut set = Set::all_but(p, n);
+                let members =
+                    |set: &Set| core::iter::successors(set.next(0), |i| set.next(i + 1)).collect::<Vec<Pid>>();
+                let others: Vec<Pid> = (0..n).filter(|&i| i != p).collect();
+                assert_eq!((members(&set), set.len()), (others.clone(), n - 1), "all but {p} of {n}");
+                set.remove(others[0]);
+                assert_eq!(members(&set), others[1..], "n={n}, p={p}");
+                assert_eq!(set.next(n), None);
+            }
+        }
+    }
 }

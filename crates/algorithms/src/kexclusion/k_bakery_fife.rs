@@ -59,9 +59,6 @@ pub struct KBakeryFife<M: Memory> {
 
 impl<M: Memory> KBakeryFife<M> {
     /// A free lock for `n` processes, of which `k` < `n` may be inside.
-    ///
-    /// # Panics
-    /// When `n` is above 64.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         KBakeryFife { base: KBakery::new(space, n, k), capture: Told::new(space, "Capture", n, Ticket::ZERO) }
     }
