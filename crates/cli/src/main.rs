@@ -1,8 +1,10 @@
 //! `doorway`: list, check, measure and survey the algorithms.
 mod check;
+mod grow;
 mod limits;
 mod list;
 mod output;
+mod plot;
 mod progress;
 mod rmr;
 mod survey;
@@ -27,7 +29,7 @@ enum Command {
     List(list::Arguments),
     /// Checks an algorithm: every run of it, every property
     Check(check::Arguments),
-    /// Computes the worst-case remote references of one passage, exactly
+    /// Computes the worst-case remote references of one passage, exactly; or how they grow
     Rmr(rmr::Arguments),
     /// Checks the whole catalogue, and prints what the texts claim beside what was found
     Survey(survey::Arguments),

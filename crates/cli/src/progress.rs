@@ -37,6 +37,14 @@ impl Watcher {
         Arc::new(Watcher { title, start: Instant::now(), shown })
     }
 
+    /// Shows what is being done.
+    pub(crate) fn say(&self, text: &str) {
+        if self.shown.is_some() {
+            eprint!("\r\x1b[K{}: {text}", self.title);
+            let _ = stderr().flush(); // progress that cannot be shown is not worth an error
+        }
+    }
+
     /// Clears the line.
     pub(crate) fn done(&self) {
         if self.shown.is_some() {
@@ -66,8 +74,7 @@ impl Observer for Watcher {
             Phase::Searching => format!("{states} states, {rate:.1} M/s, depth {depth}, {megabytes} MB"),
             Phase::Judging => format!("{states} states, {megabytes} MB; judging"),
         };
-        eprint!("\r\x1b[K{}: {text}", self.title);
-        let _ = stderr().flush(); // progress that cannot be shown is not worth an error
+        self.say(&text);
     }
 
     fn cancelled(&self) -> bool {

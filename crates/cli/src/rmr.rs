@@ -9,6 +9,7 @@ use doorway_memory::{Exclusion, Part};
 use serde_json::{Value, json};
 
 use crate::{
+    grow::{self, Question},
     limits::Limits,
     output::{Answer, HOLDS, Trouble, UNDECIDED},
     progress::Watcher,
@@ -34,6 +35,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
     #[command(flatten)]
+    grow: grow::Arguments,
+    #[command(flatten)]
     limits: Limits,
     /// Prints JSON
     #[arg(long)]
@@ -57,16 +60,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     if about.kind == Kind::Part {
         return Err(Trouble(format!("`{}` is a part and has no passages; try a lock, such as `bakery`", about.name)));
     }
-    let size = about.size(arguments.n, arguments.k)?;
-    let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
-    if let Some(passages) = arguments.passages {
-        model = model.passages(passages);
-    }
     let cost = match (arguments.model, arguments.failed_cas) {
         (Machine::Dsm, _) => Cost::Dsm,
         (Machine::Cc, Failed::Counts) => Cost::Cc(FailedCas::Counts),
         (Machine::Cc, Failed::Free) => Cost::Cc(FailedCas::Free),
     };
+    if arguments.grow.is_asked() {
+        let Arguments { n, k, passages, json, .. } = *arguments;
+        return arguments.grow.run(&Question { about, n, k, cost, model: name(arguments.model), passages, json });
+    }
+    let size = about.size(arguments.n, arguments.k)?;
+    let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
+    if let Some(passages) = arguments.passages {
+        model = model.passages(passages);
+    }
     let found = measure_one(about, size, model, cost)?;
     let text = if arguments.json {
         format!("{:#}\n", as_json(about, size, arguments.model, &found))

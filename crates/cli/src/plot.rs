@@ -1,0 +1,167 @@
+//! Curves: in the terminal, and as SVG. The x axis is logarithmic; the y axis too, if the curve spans much.
+use std::fmt::Write;
+
+use doorway_simulator::{Growth, Measured};
+
+/// From the smallest to the largest value, on 0 to 1.
+struct Axis {
+    from: f64,
+    to: f64,
+    is_logarithmic: bool,
+}
+
+/// A y axis is logarithmic if the largest value is so many times the smallest.
+const SPANS_MUCH: f64 = 32.0;
+
+impl Axis {
+    fn x(growth: &Growth) -> Axis {
+        let at = |point: Option<&(usize, Measured)>| point.map_or(1.0, |&(x, _)| x as f64);
+        Axis { from: at(growth.points.first()), to: at(growth.points.last()), is_logarithmic: true }
+    }
+
+    fn y(growth: &Growth) -> Axis {
+        let worst = || growth.points.iter().map(|(_, measured)| measured.worst as f64);
+        let means = growth.points.iter().map(|(_, measured)| measured.mean);
+        let (least, most) = (worst().chain(means).fold(f64::INFINITY, f64::min).max(1.0), worst().fold(1.0, f64::max));
+        let is_logarithmic = most > SPANS_MUCH * least;
+        Axis { from: if is_logarithmic { least } else { 0.0 }, to: most, is_logarithmic }
+    }
+
+    /// Where a value is, from 0 to 1; None if it is off the axis.
+    fn at(&self, value: f64) -> Option<f64> {
+        let scale = |value: f64| if self.is_logarithmic { value.log2() } else { value };
+        let (from, to) = (scale(self.from), scale(self.to));
+        let at = if to > from { (scale(value) - from) / (to - from) } else { 0.5 };
+        (-1e-9..=1.0 + 1e-9).contains(&at).then(|| at.clamp(0.0, 1.0))
+    }
+
+    /// The value at a place from 0 to 1.
+    fn value(&self, at: f64) -> f64 {
+        if self.is_logarithmic {
+            self.from * (self.to / self.from).powf(at)
+        } else {
+            self.from + (self.to - self.from) * at
+        }
+    }
+}
+
+/// In 80 columns.
+pub(crate) fn text(growth: &Growth) -> String {
+    const WIDTH: usize = 64;
+    const HEIGHT: usize = 12;
+    let (x, y) = (Axis::x(growth), Axis::y(growth));
+    let mut rows = vec![vec![' '; WIDTH]; HEIGHT];
+    let mut mark = |at_x: f64, value: f64, sign: char| {
+        if let Some(at_y) = y.at(value) {
+            let column = (at_x * (WIDTH - 1) as f64).round() as usize;
+            let row = HEIGHT - 1 - (at_y * (HEIGHT - 1) as f64).round() as usize;
+            rows[row][column] = sign;
+        }
+    };
+    if growth.unbounded().is_none() {
+        for column in 0..WIDTH {
+            let at = column as f64 / (WIDTH - 1) as f64;
+            mark(at, growth.worst.at(x.value(at)), '·');
+        }
+    }
+    for &(value, ref measured) in &growth.points {
+        let at = x.at(value as f64).unwrap_or(0.0);
+        mark(at, measured.mean, '○');
+        mark(at, measured.worst as f64, '●');
+    }
+    let mut text = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        let label = match index {
+            0 => format!("{:.0}", y.to),
+            _ if index == HEIGHT - 1 => format!("{:.0}", y.from),
+            _ => String::new(),
+        };
+        let row: String = row.iter().collect();
+        text += format!("{label:>8} │{row}").trim_end();
+        text += "\n";
+    }
+    let (from, to) = (format!("{:.0}", x.from), format!("{:.0}", x.to));
+    let legend =
+        if growth.unbounded().is_none() { "● worst  ○ mean  · fitted" } else { "● worst seen  ○ mean" };
+    let space = WIDTH - from.len() - to.len();
+    text + &format!("{:>8} └{}\n{:>10}{from}{legend:^space$}{to}\n", "", "─".repeat(WIDTH), "")
+}
+
+/// A picture that needs nothing else.
+pub(crate) fn svg(title: &str, growth: &Growth) -> String {
+    const WIDTH: f64 = 640.0;
+    const HEIGHT: f64 = 400.0;
+    const LEFT: f64 = 64.0;
+    const RIGHT: f64 = 20.0;
+    const TOP: f64 = 48.0;
+    const BOTTOM: f64 = 48.0;
+    let (x, y) = (Axis::x(growth), Axis::y(growth));
+    let across = |value: f64| LEFT + x.at(value).unwrap_or(0.0) * (WIDTH - LEFT - RIGHT);
+    let up = |value: f64| y.at(value).map(|at| HEIGHT - BOTTOM - at * (HEIGHT - TOP - BOTTOM));
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
+        escape(title)
+    );
+    // A String takes all that is written to it.
+    for at in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let value = y.value(at);
+        let height = up(value).unwrap_or(TOP);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{LEFT} {height:.1}H{}\" stroke=\"#ddd\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value:.0}</text>",
+            WIDTH - RIGHT,
+            LEFT - 8.0,
+            height + 4.0,
+        );
+    }
+    for &(value, _) in &growth.points {
+        let (at, foot) = (across(value as f64), HEIGHT - BOTTOM);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{at:.1} {foot}v5\" stroke=\"#444\"/>\
+             <text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{value}</text>",
+            foot + 18.0,
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<path d=\"M{LEFT} {TOP}V{foot}H{}\" fill=\"none\" stroke=\"#444\"/>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
+         <text x=\"{LEFT}\" y=\"40\" fill=\"#666\">remote references of a passage: ● worst ○ mean, dashed: fitted</text>",
+        WIDTH - RIGHT,
+        WIDTH / 2.0,
+        HEIGHT - 10.0,
+        growth.variable,
+        foot = HEIGHT - BOTTOM,
+    );
+    if growth.unbounded().is_none() {
+        let curve: Vec<String> = (0..=100)
+            .map(|step| x.value(f64::from(step) / 100.0))
+            .filter_map(|value| Some(format!("{:.1},{:.1}", across(value), up(growth.worst.at(value))?)))
+            .collect();
+        let _ = writeln!(
+            svg,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"#06c\" stroke-dasharray=\"4 3\"/>",
+            curve.join(" ")
+        );
+    }
+    for &(value, ref measured) in &growth.points {
+        let at = across(value as f64);
+        for (number, fill) in [(measured.mean, "#fff"), (measured.worst as f64, "#06c")] {
+            if let Some(height) = up(number) {
+                let _ = writeln!(
+                    svg,
+                    "<circle cx=\"{at:.1}\" cy=\"{height:.1}\" r=\"4\" fill=\"{fill}\" stroke=\"#06c\"/>"
+                );
+            }
+        }
+    }
+    svg + "</svg>\n"
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
