@@ -108,6 +108,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Process `p` takes a step.
+    #[cfg(test)]
     pub(crate) fn step(&mut self, p: Pid) -> Result<Step, Error> {
         self.step_seeing(p, None)
     }
