@@ -76,6 +76,7 @@ pub mod mutex {
 pub mod parts {
     pub mod bouncer;
     pub mod renaming;
+    pub mod renaming_tree;
     pub mod timestamps;
     pub mod two_process;
 }

@@ -1,0 +1,240 @@
+//! Renaming by a tree of splitters that can be used again. After Y.-J. Kim and J. H. Anderson, *Adaptive mutual exclusion
+//! with local spinning*, DISC 2000: the part of [`kim_anderson`](crate::mutex::kim_anderson) that waits for nobody.
+//!
+//! ```text
+//!     levels 0 … ⌊log2 N⌋, the root is node 1. In each node, at first, Y = Reset = (free, 0), and Acquired,
+//!     Round[0 … N-1], Obst[0 … N-1] are false. Rounds are counted modulo N:
+//!
+//!     Acquire_Node:                                   Release_Node, having gone dir; nothing if dir is R:
+//!  a1  X := p                                          r1  Y := (taken, 0)
+//!  a2  y := Y                                          r2  X := p
+//!      if y is taken: go R                             r3  Obst[p] := false
+//!  a3  Y := (taken, 0)                                 r4  y := Reset
+//!  a4  Obst[p] := true                                 r5  Reset := (taken, y.round)
+//!  a5  if X ≠ p: go L                                  r6  if not Obst[y.round] and
+//!  a6  if Acquired: go L                               r7      (dir is S or not Round[y.round]):
+//!  a7  Round[y.round] := true                          r8      Reset := (free, y.round + 1)
+//!  a8  if Reset ≠ y:                                   r9      Y := (free, y.round + 1)
+//!  a9      Round[y.round] := false                    r10  if dir is S: Round[y.round] := false
+//!          go L
+//! a10  Acquired := true                               Clear_Node:
+//!      stop: S                                        c1   Acquired := false
+//!
+//!     descend:  Acquire_Node from the root on; L leads from node n to 2n and R to 2n+1; until S, or past the last level
+//!     ascend:   Release_Node for each node of the path, the deepest first; one process at a time
+//! ```
+//!
+//! We did not have the text of the paper: this is a reconstruction, and the line numbers are ours.
+//!
+//! Departures: the path is kept as one number, the place where it ends: its binary digits are the turns taken. A round
+//! and whether it is free are one word. `X`, initially arbitrary, is 0.
+//!
+//! Guarantees: at most one process is stopped at a node, from its descent until it has cleared the node; whoever meets
+//! few others stops high up. A descent takes a bounded number of steps.
+use alloc::vec::Vec;
+use core::{
+    fmt,
+    ops::ControlFlow::{Break, Continue},
+};
+
+use doorway_memory::{Home, Memory, Name, Pid, Space, Value};
+
+/// The tree; see the [module](self).
+pub struct RenamingTree<M: Memory> {
+    /// Node n is at n-1.
+    nodes: Vec<Splitter<M>>,
+}
+
+impl<M: Memory> RenamingTree<M> {
+    /// A free tree for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        let nodes = (1 << (n.ilog2() + 1)) - 1;
+        RenamingTree { nodes: (1..=nodes).map(|node| Splitter::new(space, n, node)).collect() }
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether who ended at `place` stopped at the node of that number; if not, it is below all of them.
+    pub fn stops(&self, place: usize) -> bool {
+        place <= self.nodes.len()
+    }
+
+    /// Goes down until stopped, or past the last level. Returns the place: the node we stopped at, or what would be a
+    /// node below the last level.
+    pub fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
+        m.turns(1, |m, x| {
+            let Some(node) = self.nodes.get(x - 1) else { return Ok(Break(x)) };
+            Ok(match node.acquire(m, p)? {
+                Way::Stop => Break(x),
+                Way::Left => Continue(2 * x),
+                Way::Right => Continue(2 * x + 1),
+            })
+        })
+    }
+
+    /// Releases every node on the way to `place`, from there up. One process at a time.
+    pub fn ascend(&self, m: &mut M, p: Pid, place: usize) -> Result<(), M::Halt> {
+        if let Some(node) = self.nodes.get(place - 1) {
+            m.call(|m| node.release(m, Way::Stop, p))?;
+        }
+        m.fold(depth(place), (), |m, (), up| {
+            let (above, way) = came_from(place >> up);
+            self.nodes[above - 1].release(m, way, p)
+        })
+    }
+
+    /// Lets others stop at `place` again; nothing if nobody can.
+    pub fn clear(&self, m: &mut M, place: usize) -> Result<(), M::Halt> {
+        match self.nodes.get(place - 1) {
+            Some(node) => m.at("c1").write(&node.acquired, false),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How many nodes are above position `x`.
+pub fn depth(x: usize) -> usize {
+    x.ilog2() as usize
+}
+
+/// The node above position `x`, and how it was left.
+pub fn came_from(x: usize) -> (usize, Way) {
+    (x / 2, if x.is_multiple_of(2) { Way::Left } else { Way::Right })
+}
+
+/// Where a splitter sends a process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// From node n to 2n.
+    Left,
+    /// From node n to 2n+1.
+    Right,
+    /// Nowhere: the node is ours.
+    Stop,
+}
+
+/// A splitter's round, and whether the splitter is free for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Status {
+    free: bool,
+    round: usize,
+}
+
+impl Status {
+    const START: Status = Status { free: true, round: 0 };
+    const TAKEN: Status = Status { free: false, round: 0 };
+}
+
+impl Value for Status {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        (self.round as u64) << 1 | u64::from(self.free)
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Status { free: word & 1 == 1, round: (word >> 1) as usize }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {})", if self.free { "free" } else { "taken" }, self.round)
+    }
+}
+
+struct Splitter<M: Memory> {
+    x: M::Reg<usize>,
+    y: M::Reg<Status>,
+    reset: M::Reg<Status>,
+    round: Vec<M::Reg<bool>>,
+    acquired: M::Reg<bool>,
+    obst: Vec<M::Reg<bool>>,
+}
+
+impl<M: Memory> Splitter<M> {
+    fn new(space: &mut impl Space<Mem = M>, n: usize, node: usize) -> Self {
+        let name = |name| Name::new(name).index(node);
+        Splitter {
+            x: space.register(name("X"), Home::Nobody, 0),
+            y: space.register(name("Y"), Home::Nobody, Status::START),
+            reset: space.register(name("Reset"), Home::Nobody, Status::START),
+            round: (0..n).map(|r| space.register(name("Round").index(r), Home::Nobody, false)).collect(),
+            acquired: space.register(name("Acquired"), Home::Nobody, false),
+            obst: (0..n).map(|q| space.register(name("Obst").index(q), Home::Nobody, false)).collect(),
+        }
+    }
+
+    /// Acquire_Node.
+    fn acquire(&self, m: &mut M, p: Pid) -> Result<Way, M::Halt> {
+        m.at("a1").write(&self.x, p)?;
+        let y = m.at("a2").read(&self.y)?;
+        if !y.free {
+            return Ok(Way::Right);
+        }
+        m.at("a3").write(&self.y, Status::TAKEN)?;
+        m.at("a4").write(&self.obst[p], true)?;
+        if m.at("a5").test(&self.x, |x| x != p)? || m.at("a6").test(&self.acquired, |acquired| acquired)? {
+            return Ok(Way::Left);
+        }
+        m.at("a7").write(&self.round[y.round], true)?;
+        if m.at("a8").test(&self.reset, |reset| reset != y)? {
+            m.at("a9").write(&self.round[y.round], false)?;
+            return Ok(Way::Left);
+        }
+        m.at("a10").write(&self.acquired, true)?;
+        Ok(Way::Stop)
+    }
+
+    /// Release_Node.
+    fn release(&self, m: &mut M, way: Way, p: Pid) -> Result<(), M::Halt> {
+        if way == Way::Right {
+            return Ok(());
+        }
+        m.at("r1").write(&self.y, Status::TAKEN)?;
+        m.at("r2").write(&self.x, p)?;
+        m.at("r3").write(&self.obst[p], false)?;
+        let round = m.at("r4").read(&self.reset)?.round;
+        m.at("r5").write(&self.reset, Status { free: false, round })?;
+        let clear = m.at("r6").test(&self.obst[round], |obst| !obst)?
+            && (way == Way::Stop || m.at("r7").test(&self.round[round], |round| !round)?);
+        if clear {
+            let next = Status { free: true, round: (round + 1) % self.round.len() };
+            m.at("r8").write(&self.reset, next)?;
+            m.at("r9").write(&self.y, next)?;
+        }
+        if way == Way::Stop {
+            m.at("r10").write(&self.round[round], false)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_memory::Solo;
+
+    use super::*;
+
+    #[test]
+    fn one_alone_stops_at_the_root_every_time() {
+        for n in 2..=10 {
+            let mut solo = Solo::new();
+            let tree = RenamingTree::new(&mut solo, n);
+            for passage in 0..3 * n {
+                let Ok(place) = tree.descend(&mut solo, passage % n);
+                assert_eq!(place, 1, "n={n}, passage {passage}");
+                let Ok(()) = tree.ascend(&mut solo, passage % n, place);
+                let Ok(()) = tree.clear(&mut solo, place);
+            }
+        }
+    }
+
+    #[test]
+    fn those_who_come_one_by_one_stop_further_and_further_right_and_the_others_overflow() {
+        let mut solo = Solo::new();
+        let tree = RenamingTree::new(&mut solo, 4);
+        let places = [0, 1, 2, 3].map(|p| tree.descend(&mut solo, p));
+        assert_eq!(places, [Ok(1), Ok(3), Ok(7), Ok(15)]);
+        assert!(tree.stops(7) && !tree.stops(15));
+    }
+}
