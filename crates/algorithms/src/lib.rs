@@ -39,6 +39,8 @@ pub mod broken {
     pub mod log_k_first_repair;
     pub mod log_k_printed;
     pub mod peterson_polite;
+    pub mod special_set_not_self;
+    pub mod special_set_verbatim;
     pub mod timestamps_concurrent;
 }
 
@@ -77,6 +79,9 @@ pub mod parts {
     pub mod bouncer;
     pub mod renaming;
     pub mod renaming_tree;
+    pub mod special_set;
+    pub mod special_set_adaptive;
+    pub mod test_and_set;
     pub mod timestamps;
     pub mod two_process;
 }

@@ -149,6 +149,10 @@ catalogue! {
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);
     part broken::timestamps_concurrent   |space, size| Timestamps::new(space, size.n);
+    part parts::special_set              |space, size| special_set(space, size.n);
+    part parts::special_set_adaptive     |space, size| special_set(space, size.n);
+    part broken::special_set_verbatim    |space, size| special_set(space, size.n);
+    part broken::special_set_not_self    |space, size| special_set(space, size.n);
 }
 
 /// The algorithm of that name, or alias. Upper case counts as lower, and an underscore as a dash.

@@ -36,7 +36,7 @@ use crate::{
     Claim::Holds,
     Kind, LocalSpin, Processes,
     parts::{
-        renaming_tree::{RenamingTree, Way, came_from, depth},
+        renaming_tree::{Places, RenamingTree, Way, came_from, depth},
         two_process::Lock2,
     },
 };

@@ -39,6 +39,25 @@ use core::{
 
 use doorway_memory::{Home, Memory, Name, Pid, Space, Value};
 
+/// Places in a tree for processes to stop at: nodes are numbered as in a heap, and whoever gets none has come to a number
+/// below the last level.
+pub trait Places<M: Memory> {
+    /// How many nodes there are.
+    fn nodes(&self) -> usize;
+
+    /// Goes down until stopped, or past the last level. Returns the place: the node we stopped at, or what would be a
+    /// node below the last level.
+    fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt>;
+
+    /// Gives `place` back, and the way to it. One process at a time.
+    fn leave(&self, m: &mut M, p: Pid, place: usize) -> Result<(), M::Halt>;
+
+    /// Whether who ended at `place` stopped at the node of that number; if not, it is below all of them.
+    fn stops(&self, place: usize) -> bool {
+        place <= self.nodes()
+    }
+}
+
 /// The tree; see the [module](self).
 pub struct RenamingTree<M: Memory> {
     /// Node n is at n-1.
@@ -48,31 +67,7 @@ pub struct RenamingTree<M: Memory> {
 impl<M: Memory> RenamingTree<M> {
     /// A free tree for `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
-        let nodes = (1 << (n.ilog2() + 1)) - 1;
-        RenamingTree { nodes: (1..=nodes).map(|node| Splitter::new(space, n, node)).collect() }
-    }
-
-    /// How many nodes there are.
-    pub fn nodes(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Whether who ended at `place` stopped at the node of that number; if not, it is below all of them.
-    pub fn stops(&self, place: usize) -> bool {
-        place <= self.nodes.len()
-    }
-
-    /// Goes down until stopped, or past the last level. Returns the place: the node we stopped at, or what would be a
-    /// node below the last level.
-    pub fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
-        m.turns(1, |m, x| {
-            let Some(node) = self.nodes.get(x - 1) else { return Ok(Break(x)) };
-            Ok(match node.acquire(m, p)? {
-                Way::Stop => Break(x),
-                Way::Left => Continue(2 * x),
-                Way::Right => Continue(2 * x + 1),
-            })
-        })
+        RenamingTree { nodes: (1..=size(n)).map(|node| Splitter::new(space, n, node)).collect() }
     }
 
     /// Releases every node on the way to `place`, from there up. One process at a time.
@@ -93,6 +88,72 @@ impl<M: Memory> RenamingTree<M> {
             None => Ok(()),
         }
     }
+}
+
+impl<M: Memory> Places<M> for RenamingTree<M> {
+    fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
+        m.turns(1, |m, x| {
+            let Some(node) = self.nodes.get(x - 1) else { return Ok(Break(x)) };
+            Ok(match node.acquire(m, p)? {
+                Way::Stop => Break(x),
+                Way::Left => Continue(2 * x),
+                Way::Right => Continue(2 * x + 1),
+            })
+        })
+    }
+
+    fn leave(&self, m: &mut M, p: Pid, place: usize) -> Result<(), M::Halt> {
+        self.ascend(m, p, place)?;
+        self.clear(m, place)
+    }
+}
+
+/// A tree of the same shape with the fewest states: a node is taken by compare-and-swap, and whoever finds it taken goes
+/// right if by one of a larger number, else left. It stands for "any renaming".
+pub struct PlainTree<M: Memory> {
+    /// Node n is at n-1.
+    taken: Vec<M::Reg<Option<usize>>>,
+}
+
+impl<M: Memory> PlainTree<M> {
+    /// A free tree for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        let node = |node| space.register(Name::new("Taken").index(node), Home::Nobody, None);
+        PlainTree { taken: (1..=size(n)).map(node).collect() }
+    }
+}
+
+impl<M: Memory> Places<M> for PlainTree<M> {
+    fn nodes(&self) -> usize {
+        self.taken.len()
+    }
+
+    fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
+        m.turns(1, |m, x| {
+            let Some(taken) = self.taken.get(x - 1) else { return Ok(Break(x)) };
+            if m.at("a").compare_swap(taken, None, Some(p))? {
+                return Ok(Break(x));
+            }
+            let right = m.at("a").test(taken, |by| by > Some(p))?;
+            Ok(Continue(2 * x + usize::from(right)))
+        })
+    }
+
+    fn leave(&self, m: &mut M, _: Pid, place: usize) -> Result<(), M::Halt> {
+        match self.taken.get(place - 1) {
+            Some(taken) => m.at("r").write(taken, None),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How many nodes a tree for `n` processes has: levels 0 … ⌊log2 n⌋.
+fn size(n: usize) -> usize {
+    (1 << (n.ilog2() + 1)) - 1
 }
 
 /// How many nodes are above position `x`.
