@@ -77,11 +77,13 @@ pub mod mutex {
 /// Pieces that papers share.
 pub mod parts {
     pub mod bouncer;
+    pub mod priority_queue;
     pub mod renaming;
     pub mod renaming_tree;
     pub mod special_set;
     pub mod special_set_adaptive;
     pub mod test_and_set;
+    pub mod ticket_dispenser;
     pub mod timestamps;
     pub mod two_process;
 }

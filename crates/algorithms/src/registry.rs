@@ -151,6 +151,7 @@ catalogue! {
     part broken::timestamps_concurrent   |space, size| Timestamps::new(space, size.n);
     part parts::special_set              |space, size| special_set(space, size.n);
     part parts::special_set_adaptive     |space, size| special_set(space, size.n);
+    part parts::ticket_dispenser         |space, size| ticket_dispenser(space, size.n);
     part broken::special_set_verbatim    |space, size| special_set(space, size.n);
     part broken::special_set_not_self    |space, size| special_set(space, size.n);
 }

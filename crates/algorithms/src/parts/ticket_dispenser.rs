@@ -1,0 +1,456 @@
+//! The ticket dispenser. R. Danek and W. Golab, *Closing the complexity gap between FCFS mutual exclusion and mutual
+//! exclusion*, section 5, Figures 6-8.
+//!
+//! ```text
+//!     tickets are the numbers modulo 7N; Tickets[0 … 3N-1] = FREE at first, the others INUSE; lastTicket = 7N-1
+//!
+//!     ObtainTicket:                                             DoneWithTicket:
+//! 45  first := lastTicket                                       59  Tickets[ticket + 3N] := FREE
+//! 46  i := 1                                                    60  lastTicket := ticket
+//! 47  while i < 3N and Tickets[first + i] = INUSE:
+//! 48      i := min(3N, 2i)
+//! 49  last := first + i
+//! 50  while first < last:
+//! 51      midpoint := ⌊(first + last) / 2⌋
+//! 52      if Tickets[midpoint] = INUSE:
+//! 53          first := midpoint + 1
+//! 55      else: last := midpoint
+//! 56  ticket := first
+//! 57  Tickets[ticket] := INUSE
+//! ```
+//!
+//! Departures: none. A process' own ticket is handed to DoneWithTicket.
+//!
+//! A process *participates* from the start of ObtainTicket to the end of DoneWithTicket, and *holds* its ticket between
+//! the two. Of two tickets held at the same time, i is before j if j is ahead of it by less than half of 7N (⊲).
+//!
+//! Guarantees, under the conditions below: the tickets held lie within fewer than 7N/2 consecutive ones; whoever has
+//! obtained its ticket before another begins to has the smaller one (Specifications 1 and 2). Both operations in
+//! O(min(c, log N)) steps, if c processes participate.
+//!
+//! | | |
+//! |---|---|
+//! | Condition 2 | each process obtains a ticket, is done with it, obtains one … |
+//! | Condition 3 | one process at a time is done with its ticket; if t ⊲ u are held, t's holder is done first |
+//! | Condition 4 | while a process participates, every other one does so at most three times |
+//! | Condition 5 | who obtains its ticket while p obtains one is not done before p has it |
+//!
+//! # How that is checked
+//!
+//! [`Etiquette`] is a dispenser used according to the conditions. A call is one operation; if a condition forbids it just
+//! now, the call does nothing, so that no call ever waits for another. Steps on line `-` are not the dispenser's: they
+//! only make an operation look longer, and that it may look just as long as it was is among what is searched.
+//! `use[p]` is *obtaining* from before ObtainTicket, then p's ticket, and after DoneWithTicket ⊥.
+//! `overlap[q][p]` says that p was obtaining when q had obtained, and still is.
+//!
+//! Condition 4 need not be enforced, it follows. While p obtains, q can be done with the ticket it had before, and then
+//! with no other (Condition 5); once p holds t, q can be done with one ticket not after t, and the next is after t
+//! (Specification 2), so it is not done with that before p is (Condition 3): q participates three times.
+use alloc::{format, string::String, vec::Vec};
+use core::{
+    fmt,
+    ops::ControlFlow::{Break, Continue},
+};
+
+use doorway_memory::{Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
+
+use super::test_and_set::TestAndSet;
+use crate::{About, Claim::Holds, Kind, Processes};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "ticket-dispenser",
+    aliases: &[],
+    title: "the ticket dispenser",
+    source: "Danek & Golab, Fig. 6-8",
+    kind: Kind::Part,
+    processes: Processes::AtLeast(2),
+    default_n: 2,
+    primitives: &["read", "write"],
+    sequential: false,
+    survey_passages: None,
+    local_spin: None,
+    claims: &[Holds(Rule), Holds(WaitFree)],
+    remark: "used as Conditions 2-5 ask; that `danek-golab` keeps to them is checked too",
+};
+
+/// What gives out tickets.
+pub trait Dispenser<M: Memory> {
+    /// ObtainTicket.
+    fn obtain(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt>;
+
+    /// DoneWithTicket. One process at a time.
+    fn done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<(), M::Halt>;
+}
+
+/// The dispenser; see the [module](self).
+pub struct TicketDispenser<M: Memory> {
+    n: usize,
+    tickets: Vec<M::Reg<State>>,
+    last_ticket: M::Reg<usize>,
+}
+
+impl<M: Memory> TicketDispenser<M> {
+    /// A dispenser for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        let state = |i| if i < 3 * n { State::Free } else { State::InUse };
+        let ticket = |i| space.register(Name::new("Tickets").index(i), Home::Nobody, state(i));
+        TicketDispenser {
+            n,
+            tickets: (0..7 * n).map(ticket).collect(),
+            last_ticket: space.shared("lastTicket", 7 * n - 1),
+        }
+    }
+
+    fn is_in_use(&self, m: &mut M, line: &'static str, ticket: usize) -> Result<bool, M::Halt> {
+        m.at(line).test(&self.tickets[ticket % (7 * self.n)], |state| state == State::InUse)
+    }
+}
+
+impl<M: Memory> Dispenser<M> for TicketDispenser<M> {
+    fn obtain(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
+        // One loop for both searches: what the first one saw is forgotten when the second one starts.
+        let ticket = m.turns(Search::Bound, |m, search| {
+            let Search::Within(first, last) = search else {
+                let first = m.at("45").read(&self.last_ticket)?;
+                let bound = 3 * self.n;
+                let i = m.turns(1, |m, i| {
+                    let goes_on = i < bound && self.is_in_use(m, "47", first + i)?;
+                    Ok(if goes_on { Continue(bound.min(2 * i)) } else { Break(i) })
+                })?;
+                return Ok(Continue(Search::Within(first, first + i)));
+            };
+            if first == last {
+                return Ok(Break(first % (7 * self.n)));
+            }
+            let midpoint = (first + last) / 2;
+            let in_use = self.is_in_use(m, "52", midpoint)?;
+            Ok(Continue(if in_use { Search::Within(midpoint + 1, last) } else { Search::Within(first, midpoint) }))
+        })?;
+        m.at("57").write(&self.tickets[ticket], State::InUse)?;
+        Ok(ticket)
+    }
+
+    fn done(&self, m: &mut M, _: Pid, ticket: usize) -> Result<(), M::Halt> {
+        m.at("59").write(&self.tickets[(ticket + 3 * self.n) % (7 * self.n)], State::Free)?;
+        m.at("60").write(&self.last_ticket, ticket)
+    }
+}
+
+/// Whether ticket `i` is before ticket `j`, both held at the same time, for `n` processes: i ⊲ j.
+pub fn is_before(n: usize, i: usize, j: usize) -> bool {
+    let all = 7 * n;
+    i != j && 2 * ((j + all - i) % all) < all
+}
+
+/// How far ObtainTicket is.
+#[derive(Clone, Copy)]
+enum Search {
+    /// Lines 45-49.
+    Bound,
+    /// Lines 50-55.
+    Within(usize, usize),
+}
+
+impl Local for Search {
+    fn save(&self, to: &mut impl doorway_memory::Sink) {
+        let (first, last) = match *self {
+            Search::Bound => (1, 0),
+            Search::Within(first, last) => (first, last),
+        };
+        to.put(first);
+        to.put(last);
+    }
+    fn load(from: &mut impl doorway_memory::Source) -> Self {
+        let (first, last): (usize, usize) = (from.take(), from.take());
+        if first > last { Search::Bound } else { Search::Within(first, last) }
+    }
+}
+
+/// What is known of a ticket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Free,
+    InUse,
+}
+
+impl Value for State {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        self as u64
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        if word == 0 { State::Free } else { State::InUse }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            State::Free => "FREE",
+            State::InUse => "INUSE",
+        })
+    }
+}
+
+/// A dispenser used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
+pub struct Etiquette<M: Memory, D> {
+    dispenser: D,
+    conduct: Conduct<M>,
+    lock: TestAndSet<M>,
+}
+
+/// The dispenser for `n` processes, used as its etiquette asks.
+pub fn ticket_dispenser<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, TicketDispenser<M>> {
+    Etiquette {
+        dispenser: TicketDispenser::new(space, n),
+        conduct: Conduct::new(space, n),
+        lock: TestAndSet::new(space),
+    }
+}
+
+impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
+    type Outcome = Outcome;
+    const AGAIN: bool = true;
+
+    fn call(&self, m: &mut M, p: Pid) -> Result<Outcome, M::Halt> {
+        let Some(ticket) = self.conduct.ticket(m, p)? else {
+            self.conduct.begin(m, p)?;
+            let ticket = m.call(|m| self.dispenser.obtain(m, p))?;
+            let first = self.conduct.obtained(m, p, ticket)?;
+            return Ok(first.map_or(Outcome::Holds(ticket), Outcome::Before));
+        };
+        if !self.conduct.may_be_done(m, p, ticket)? || !self.lock.try_lock(m)? {
+            return Ok(Outcome::Holds(ticket));
+        }
+        m.call(|m| self.dispenser.done(m, p, ticket))?;
+        self.conduct.end(m, p)?;
+        self.lock.unlock(m)?;
+        Ok(Outcome::Done)
+    }
+
+    fn rule(&self, latest: &[Option<Outcome>]) -> Result<(), String> {
+        let n = latest.len();
+        for (p, outcome) in latest.iter().enumerate() {
+            if let Some(Outcome::Before(q)) = outcome {
+                return Err(format!("p{p} obtained its ticket after p{q}, and p{q}'s is not before it"));
+            }
+        }
+        let held = latest.iter().filter_map(|outcome| match outcome {
+            Some(Outcome::Holds(ticket)) => Some(*ticket),
+            _ => None,
+        });
+        let held: Vec<usize> = held.collect();
+        if are_close(n, &held) { Ok(()) } else { Err(format!("{held:?} are too far apart")) }
+    }
+}
+
+/// Whether the tickets lie within fewer than 7N/2 consecutive ones.
+fn are_close(n: usize, held: &[usize]) -> bool {
+    let all = 7 * n;
+    let spread = |first: usize| held.iter().map(|ticket| (ticket + all - first) % all).max().unwrap_or(0) + 1;
+    held.is_empty() || held.iter().any(|&first| 2 * spread(first) < all)
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Nothing is held.
+    Done,
+    /// This ticket is held.
+    Holds(usize),
+    /// The ticket obtained should be after that of this process, which had obtained it before, and is not.
+    Before(Pid),
+}
+
+impl Value for Outcome {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::Holds(ticket) => 2 * ticket as u64 + 1,
+            Outcome::Before(q) => 2 * q as u64 + 2,
+        }
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        match word {
+            0 => Outcome::Done,
+            _ if word % 2 == 1 => Outcome::Holds((word / 2) as usize),
+            _ => Outcome::Before((word / 2 - 1) as usize),
+        }
+    }
+}
+
+/// What is known of the processes' use of a dispenser, to tell whether it keeps to Conditions 3 and 5, and whether the
+/// dispenser keeps to Specification 2. Every step here is on line `-`.
+pub struct Conduct<M: Memory> {
+    n: usize,
+    usage: Vec<M::Reg<Usage>>,
+    /// overlap\[q]\[p].
+    overlap: Vec<Vec<M::Reg<bool>>>,
+}
+
+impl<M: Memory> Conduct<M> {
+    /// Nobody uses the dispenser of `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        let mut overlap = |q: Pid, p: Pid| space.register(Name::new("overlap").index(q).index(p), Home::Nobody, false);
+        let overlap = (0..n).map(|q| (0..n).map(|p| overlap(q, p)).collect()).collect();
+        Conduct { n, usage: space.array("use", n, Usage::None), overlap }
+    }
+
+    /// The ticket that `p` holds.
+    pub fn ticket(&self, m: &mut M, p: Pid) -> Result<Option<usize>, M::Halt> {
+        Ok(m.at("-").read(&self.usage[p])?.ticket())
+    }
+
+    /// To be called before ObtainTicket.
+    pub fn begin(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+        m.at("-").write(&self.usage[p], Usage::Obtaining)
+    }
+
+    /// To be called after ObtainTicket. Returns one whose ticket should be before `p`'s and is not.
+    pub fn obtained(&self, m: &mut M, p: Pid, ticket: usize) -> Result<Option<Pid>, M::Halt> {
+        let first = m.fold(self.n, None, |m, first, q| {
+            if q == p {
+                return Ok(first);
+            }
+            match m.at("-").read(&self.usage[q])? {
+                Usage::None => {}
+                Usage::Obtaining => m.at("-").write(&self.overlap[p][q], true)?,
+                Usage::Holding(other) => {
+                    if !is_before(self.n, other, ticket) && !m.at("-").test(&self.overlap[q][p], |overlap| overlap)? {
+                        return Ok(Some(q));
+                    }
+                }
+            }
+            Ok(first)
+        })?;
+        // In this order: who sees no overlap then sees the ticket.
+        m.at("-").write(&self.usage[p], Usage::Holding(ticket))?;
+        m.fold(self.n, (), |m, (), q| if q == p { Ok(()) } else { m.at("-").write(&self.overlap[q][p], false) })?;
+        Ok(first)
+    }
+
+    /// Whether Conditions 3 and 5 let `p` be done with its ticket; once they do, they go on doing so.
+    pub fn may_be_done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<bool, M::Halt> {
+        let all_have =
+            m.all(self.n, |m, q| if q == p { Ok(true) } else { m.at("-").test(&self.overlap[p][q], |o| !o) })?;
+        let is_first = |m: &mut M, q: Pid| {
+            m.at("-").test(&self.usage[q], |usage| usage.ticket().is_none_or(|other| !is_before(self.n, other, ticket)))
+        };
+        Ok(all_have && m.all(self.n, |m, q| if q == p { Ok(true) } else { is_first(m, q) })?)
+    }
+
+    /// To be called after DoneWithTicket.
+    pub fn end(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+        m.at("-").write(&self.usage[p], Usage::None)
+    }
+}
+
+/// What a process has to do with the dispenser.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Usage {
+    None,
+    Obtaining,
+    Holding(usize),
+}
+
+impl Usage {
+    fn ticket(self) -> Option<usize> {
+        match self {
+            Usage::Holding(ticket) => Some(ticket),
+            _ => None,
+        }
+    }
+}
+
+impl Value for Usage {
+    #[inline(always)]
+    fn to_word(self) -> u64 {
+        match self {
+            Usage::None => 0,
+            Usage::Obtaining => 1,
+            Usage::Holding(ticket) => ticket as u64 + 2,
+        }
+    }
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        match word {
+            0 => Usage::None,
+            1 => Usage::Obtaining,
+            _ => Usage::Holding((word - 2) as usize),
+        }
+    }
+    fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Usage::None => f.write_str("⊥"),
+            Usage::Obtaining => f.write_str("obtaining"),
+            Usage::Holding(ticket) => write!(f, "{ticket}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_memory::Solo;
+
+    use super::*;
+
+    #[test]
+    fn tickets_count_up_and_start_again() {
+        for n in [2, 3, 1024] {
+            let mut solo = Solo::new();
+            let dispenser = TicketDispenser::new(&mut solo, n);
+            for i in 0..20 * n {
+                assert_eq!(dispenser.obtain(&mut solo, i % n), Ok(i % (7 * n)));
+                let Ok(()) = dispenser.done(&mut solo, i % n, i % (7 * n));
+            }
+        }
+    }
+
+    #[test]
+    fn as_many_can_be_held_as_there_are_processes() {
+        for n in [2, 5, 1024] {
+            let mut solo = Solo::new();
+            let dispenser = TicketDispenser::new(&mut solo, n);
+            for round in 0..20 {
+                for p in 0..n {
+                    assert_eq!(dispenser.obtain(&mut solo, p), Ok((round * n + p) % (7 * n)));
+                }
+                for p in 0..n {
+                    let Ok(()) = dispenser.done(&mut solo, p, (round * n + p) % (7 * n));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_goes_half_way_round() {
+        assert!(is_before(2, 0, 6) && !is_before(2, 6, 0));
+        assert!(is_before(2, 13, 1) && !is_before(2, 1, 13));
+        assert!(!is_before(2, 4, 4));
+        assert!(is_before(3, 0, 10) && !is_before(3, 0, 11) && is_before(3, 11, 0));
+    }
+
+    #[test]
+    fn the_rule_forbids_tickets_out_of_order_or_far_apart() {
+        let part = ticket_dispenser(&mut Solo::new(), 2);
+        let rule = |one, other| part.rule(&[Some(one), Some(other)]);
+        assert!(rule(Outcome::Holds(13), Outcome::Holds(4)).is_ok());
+        assert!(rule(Outcome::Holds(1), Outcome::Done).is_ok());
+        assert_eq!(rule(Outcome::Holds(0), Outcome::Holds(6)).unwrap_err(), "[0, 6] are too far apart");
+        assert_eq!(
+            rule(Outcome::Done, Outcome::Before(0)).unwrap_err(),
+            "p1 obtained its ticket after p0, and p0's is not before it"
+        );
+    }
+
+    #[test]
+    fn values_survive_a_register() {
+        for outcome in [Outcome::Done, Outcome::Holds(0), Outcome::Holds(7), Outcome::Before(0), Outcome::Before(3)] {
+            assert_eq!(Outcome::of_word(outcome.to_word()), outcome);
+        }
+        for usage in [Usage::None, Usage::Obtaining, Usage::Holding(0), Usage::Holding(9)] {
+            assert_eq!(Usage::of_word(usage.to_word()), usage);
+        }
+    }
+}
