@@ -62,6 +62,9 @@ pub mod mutex {
     pub mod bakery;
     pub mod bakery_labels;
     pub mod black_white_bakery;
+    pub mod danek_golab;
+    pub mod danek_golab_adaptive;
+    pub mod danek_golab_simple;
     pub mod dijkstra;
     pub mod filter;
     pub mod kim_anderson;

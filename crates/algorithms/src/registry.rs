@@ -132,6 +132,9 @@ catalogue! {
     exclusion mutex::black_white_bakery  |space, size| BlackWhiteBakery::new(space, size.n);
     exclusion mutex::yang_anderson       |space, size| YangAnderson::new(space, size.n);
     exclusion mutex::kim_anderson        |space, size| KimAnderson::new(space, size.n);
+    exclusion mutex::danek_golab         |space, size| danek_golab(space, size.n);
+    exclusion mutex::danek_golab_adaptive |space, size| danek_golab(space, size.n);
+    exclusion mutex::danek_golab_simple  |space, size| danek_golab(space, size.n);
     exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
     exclusion mutex::anderson_array      |space, size| AndersonArray::new(space, size.n);
     exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);

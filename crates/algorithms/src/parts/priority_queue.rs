@@ -17,7 +17,9 @@
 //! q10 return the process of Heap[0], or ⊥
 //! ```
 //!
-//! The text leaves the heap to the reader; the lines are ours. A process has at most one entry, so Remove needs no ticket.
+//! The text leaves the heap to the reader; the lines are ours. Tickets are ordered as those of the
+//! [`ticket_dispenser`](super::ticket_dispenser); a dummy, -1, is before them all. A process has at most one entry, so Remove
+//! needs no ticket.
 //!
 //! Guarantees: Insert of a process that is in, and Remove of one that is not, change nothing; O(log c) steps with c
 //! processes in.
@@ -29,22 +31,24 @@ use core::{
 
 use doorway_memory::{Memory, Pid, Space, Value};
 
-/// The queue; see the [module](self). `B` says whether one ticket is before another.
-pub struct PriorityQueue<M: Memory, B> {
+use super::ticket_dispenser::is_before;
+
+/// The queue; see the [module](self).
+pub struct PriorityQueue<M: Memory> {
+    n: usize,
     size: M::Reg<usize>,
     heap: Vec<M::Reg<Slot>>,
     pos: Vec<M::Reg<Option<usize>>>,
-    before: B,
 }
 
-impl<M: Memory, B: Fn(usize, usize) -> bool> PriorityQueue<M, B> {
+impl<M: Memory> PriorityQueue<M> {
     /// An empty queue for `n` processes.
-    pub fn new(space: &mut impl Space<Mem = M>, n: usize, before: B) -> Self {
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
         PriorityQueue {
+            n,
             size: space.shared("Size", 0),
             heap: space.array("Heap", n, Slot(None)),
             pos: space.array("Pos", n, None),
-            before,
         }
     }
 
@@ -127,7 +131,7 @@ impl<M: Memory, B: Fn(usize, usize) -> bool> PriorityQueue<M, B> {
 
     fn is_before(&self, one: Entry, other: Entry) -> bool {
         match (one.ticket, other.ticket) {
-            (Some(one), Some(other)) => (self.before)(one, other),
+            (Some(one), Some(other)) => is_before(self.n, one, other),
             (one, other) => one.is_none() && other.is_some(),
         }
     }
@@ -181,12 +185,15 @@ mod tests {
     fn it_does_what_a_list_does_whatever_comes() {
         for n in [1, 2, 3, 7, 20, 1024] {
             let mut solo = Solo::new();
-            let queue = PriorityQueue::new(&mut solo, n, |a, b| a < b);
+            let queue = PriorityQueue::new(&mut solo, n);
             let mut list: Vec<Option<Option<usize>>> = vec![None; n];
             let mut seed = n as u64;
+            // As many consecutive tickets as can be in use at a time, beyond the largest number and on from 0.
+            let age = |ticket: usize| (ticket + 2 * n) % (7 * n);
             for _ in 0..5_000 {
                 let p = random(&mut seed) % n;
-                let ticket = Some(random(&mut seed) % 30).filter(|&ticket| ticket > 0);
+                let ticket =
+                    Some(random(&mut seed) % (3 * n)).filter(|&age| age > 0).map(|age| (5 * n + age) % (7 * n));
                 if random(&mut seed).is_multiple_of(2) {
                     let Ok(()) = queue.insert(&mut solo, p, ticket);
                     list[p].get_or_insert(ticket);
@@ -195,9 +202,9 @@ mod tests {
                     list[p] = None;
                 }
                 // ⊥ is before every number, as the dummy is before every ticket.
-                let least = list.iter().flatten().min();
+                let least = list.iter().flatten().map(|ticket| ticket.map(age)).min();
                 let Ok(head) = queue.find_min(&mut solo);
-                assert_eq!(head.map(|head| list[head].expect("it is in")).as_ref(), least, "n={n}");
+                assert_eq!(head.map(|head| list[head].expect("it is in").map(age)), least, "n={n}");
             }
         }
     }
@@ -205,7 +212,7 @@ mod tests {
     #[test]
     fn what_is_not_in_use_is_empty() {
         let mut solo = Solo::new();
-        let queue = PriorityQueue::new(&mut solo, 4, |a, b| a < b);
+        let queue = PriorityQueue::new(&mut solo, 4);
         for p in [2, 0, 3, 1] {
             let Ok(()) = queue.insert(&mut solo, p, Some(p));
         }
