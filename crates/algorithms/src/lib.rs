@@ -30,6 +30,7 @@ pub mod registry;
 
 /// What the texts show to be inadequate, and deliberate mistakes.
 pub mod broken {
+    pub mod danek_golab_no_dummy;
     pub mod fast_path;
     pub mod flaky;
     pub mod k_bakery_no_announce;
@@ -47,6 +48,7 @@ pub mod broken {
 /// k-exclusion: at most k inside.
 pub mod kexclusion {
     pub mod anderson_moir;
+    pub mod anderson_moir_tree;
     pub mod filter_k;
     pub mod gottlieb;
     pub mod k_bakery;
@@ -65,6 +67,7 @@ pub mod mutex {
     pub mod danek_golab;
     pub mod danek_golab_adaptive;
     pub mod danek_golab_simple;
+    pub mod danek_golab_yang_anderson;
     pub mod dijkstra;
     pub mod filter;
     pub mod kim_anderson;

@@ -135,6 +135,8 @@ catalogue! {
     exclusion mutex::danek_golab         |space, size| danek_golab(space, size.n);
     exclusion mutex::danek_golab_adaptive |space, size| danek_golab(space, size.n);
     exclusion mutex::danek_golab_simple  |space, size| danek_golab(space, size.n);
+    exclusion mutex::danek_golab_yang_anderson |space, size| danek_golab(space, size.n);
+    exclusion broken::danek_golab_no_dummy |space, size| danek_golab(space, size.n);
     exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
     exclusion mutex::anderson_array      |space, size| AndersonArray::new(space, size.n);
     exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);
@@ -148,6 +150,7 @@ catalogue! {
     exclusion kexclusion::gottlieb       |space, size| Gottlieb::new(space, size.k);
     exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);
     exclusion kexclusion::anderson_moir  |space, size| AndersonMoir::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_tree |space, size| AndersonMoirTree::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);

@@ -43,7 +43,7 @@ pub const ABOUT: About = About {
     survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit), Crashes],
-    remark: "a process passes N-k stages, alone or not; a tree of them is shorter",
+    remark: "a process passes N-k stages, alone or not; `anderson-moir-tree` is shorter",
 };
 
 /// The lock; see the [module](self).
@@ -63,9 +63,14 @@ struct Stage<M: Memory> {
 impl<M: Memory> AndersonMoir<M> {
     /// A free lock for `n` processes, of which `k` < `n` may be inside.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
+        Self::named(space, n, k, ["X", "Q"].map(Name::new))
+    }
+
+    /// A free lock with other names for X and Q, each with room for one more index.
+    pub(crate) fn named(space: &mut impl Space<Mem = M>, n: usize, k: usize, [x, q]: [Name; 2]) -> Self {
         let stage = |j| Stage {
-            x: space.register(Name::new("X").index(j), Home::Nobody, j as i64),
-            q: space.register(Name::new("Q").index(j), Home::Nobody, 0),
+            x: space.register(x.index(j), Home::Nobody, j as i64),
+            q: space.register(q.index(j), Home::Nobody, 0),
         };
         AndersonMoir { stages: (k..n).rev().map(stage).collect() }
     }
