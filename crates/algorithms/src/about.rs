@@ -233,6 +233,7 @@ pub enum Processes {
 /// assert_eq!(Claim::Bypass(None).to_string(), "bypass unbounded");
 /// assert_eq!(Claim::Entries(Some(1)).to_string(), "entries 1");
 /// assert_eq!(Claim::Crashes.to_string(), "fewer than k crashes");
+/// assert_eq!(Claim::SafeRegisters.to_string(), "safe registers");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
@@ -247,6 +248,8 @@ pub enum Claim {
     Entries(Option<u32>),
     /// All this is so even if fewer than k processes stop for ever.
     Crashes,
+    /// All this is so even if registers are only safe: a read that overlaps a write may return anything.
+    SafeRegisters,
 }
 
 impl fmt::Display for Claim {
@@ -259,6 +262,7 @@ impl fmt::Display for Claim {
             Claim::Entries(Some(bound)) => write!(f, "entries {bound}"),
             Claim::Entries(None) => f.write_str("entries unbounded"),
             Claim::Crashes => f.write_str("fewer than k crashes"),
+            Claim::SafeRegisters => f.write_str("safe registers"),
         }
     }
 }

@@ -53,6 +53,7 @@ pub mod kexclusion {
     pub mod gottlieb;
     pub mod k_bakery;
     pub mod k_bakery_fife;
+    pub mod k_bakery_safe;
     pub mod log_k;
     pub mod log_k_wide;
     pub mod ticket_k;

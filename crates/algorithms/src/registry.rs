@@ -141,6 +141,7 @@ catalogue! {
     exclusion mutex::anderson_array      |space, size| AndersonArray::new(space, size.n);
     exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);
     exclusion kexclusion::k_bakery_fife  |space, size| KBakeryFife::new(space, size.n, size.k);
+    exclusion kexclusion::k_bakery_safe  |space, size| KBakerySafe::new(space, size.n, size.k);
     exclusion broken::k_bakery_no_announce |space, size| KBakeryNoAnnounce::new(space, size.n, size.k);
     exclusion kexclusion::log_k          |space, size| LogK::new(space, size.n, size.k);
     exclusion kexclusion::log_k_wide     |space, size| LogK::wide(space, size.n, size.k);
@@ -284,7 +285,7 @@ mod tests {
                 let property = match *claim {
                     Claim::Holds(property) | Claim::Fails(property) => property,
                     Claim::Bypass(_) | Claim::Entries(_) => Property::Bypass,
-                    Claim::Crashes => continue,
+                    Claim::Crashes | Claim::SafeRegisters => continue,
                 };
                 assert!(properties.contains(&property), "{} claims {claim}", about.name);
                 assert!(seen.insert(property), "{} says two things about {property}", about.name);

@@ -89,10 +89,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         )));
     }
     let report = check_one(about, size, arguments.limits.apply(model))?;
-    let claims = claims(about, size, arguments.crashes);
+    let claims = if arguments.registers == Kinds::Safe && !about.claims.contains(&Claim::SafeRegisters) {
+        Vec::new() // nothing is claimed on safe registers
+    } else {
+        claims(about, size, arguments.crashes)
+    };
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
     let text = if arguments.json {
-        format!("{:#}\n", as_json(about, size, arguments.crashes, &report))
+        let mut value = as_json(about, size, arguments.crashes, &report);
+        if arguments.registers == Kinds::Safe {
+            value["registers"] = "safe".into();
+        }
+        value["symmetry"] = arguments.symmetry.into();
+        format!("{value:#}\n")
     } else {
         let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
         let crashes = match arguments.crashes {
@@ -100,7 +109,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             1 => " with 1 crash".to_string(),
             many => format!(" with {many} crashes"),
         };
-        format!("{} n={}{k}{crashes}: {report}{}", about.name, size.n, beside_the_text(about, &claims, &report))
+        let safe = if arguments.registers == Kinds::Safe { " on safe registers" } else { "" };
+        let alike = if arguments.symmetry { " modulo symmetry" } else { "" };
+        let compared = beside_the_text(about, &claims, &report);
+        format!("{} n={}{k}{crashes}{safe}{alike}: {report}{compared}", about.name, size.n)
     };
     Ok(Answer { text, code })
 }

@@ -70,16 +70,16 @@ pub trait Space {
     }
 }
 
-/// A register's name in its paper, with up to two indices: `Want[0][1]`.
+/// A register's name in its paper, with up to three indices: `Want[0][1][2]`.
 ///
 /// ```
 /// use doorway_memory::Name;
-/// assert_eq!(Name::new("Want").index(0).index(1).to_string(), "Want[0][1]");
+/// assert_eq!(Name::new("Want").index(0).index(1).index(2).to_string(), "Want[0][1][2]");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
     text: &'static str,
-    indices: [Option<usize>; 2],
+    indices: [Option<usize>; 3],
 }
 
 impl Name {
@@ -91,13 +91,13 @@ impl Name {
     /// ```
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
-        Name { text, indices: [None; 2] }
+        Name { text, indices: [None; 3] }
     }
 
     /// The name with one more index.
     ///
     /// # Panics
-    /// With a third index: the papers have none.
+    /// With a fourth index: the papers have none.
     ///
     /// ```
     /// # use doorway_memory::Name;
@@ -106,7 +106,7 @@ impl Name {
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         let free = self.indices.iter_mut().find(|i| i.is_none());
-        *free.expect("a register's name has at most two indices") = Some(index);
+        *free.expect("a register's name has at most three indices") = Some(index);
         self
     }
 }

@@ -102,13 +102,7 @@ impl<M: Memory> KBakery<M> {
 
     /// Lines 20 and 21: who of the predecessors is one still.
     fn predecessors_left(&self, m: &mut M, p: Pid, mine: Ticket, predecessors: Set) -> Result<Set, M::Halt> {
-        m.turns((predecessors.next(0), predecessors), |m, (i, mut left)| {
-            let Some(i) = i else { return Ok(Break(left)) };
-            if m.at("21").test(&self.want[(i, p)], |want| want.is_none_or(|want| (mine, p) < (want, i)))? {
-                left.remove(i);
-            }
-            Ok(Continue((left.next(i + 1), left)))
-        })
+        predecessors.without(m, |m, i| m.at("21").test(&self.want[(i, p)], |want| is_before(mine, p, want, i)))
     }
 }
 
@@ -138,9 +132,13 @@ pub(crate) struct Told<M: Memory, T: Value> {
 
 impl<M: Memory, T: Value> Told<M, T> {
     pub(crate) fn new(space: &mut impl Space<Mem = M>, name: &'static str, n: usize, init: T) -> Self {
+        Told::named(space, n, init, |from, to| Name::new(name).index(from).index(to))
+    }
+
+    pub(crate) fn named(space: &mut impl Space<Mem = M>, n: usize, init: T, name: impl Fn(Pid, Pid) -> Name) -> Self {
         let mut row = |from| {
             let others = (0..n).filter(|&to| to != from);
-            others.map(|to| space.register(Name::new(name).index(from).index(to), Home::Of(to), init)).collect()
+            others.map(|to| space.register(name(from, to), Home::Of(to), init)).collect()
         };
         Told { rows: (0..n).map(&mut row).collect() }
     }
@@ -160,9 +158,14 @@ impl<M: Memory, T: Value> Index<(Pid, Pid)> for Told<M, T> {
     }
 }
 
+/// Whether p with its ticket comes before i, which wants to enter with another; `None` is ∞.
+pub(crate) fn is_before(mine: Ticket, p: Pid, want: Option<Ticket>, i: Pid) -> bool {
+    want.is_none_or(|want| (mine, p) < (want, i))
+}
+
 /// A set of processes.
 #[derive(Clone)]
-enum Set {
+pub(crate) enum Set {
     /// Up to 64 processes: a machine word, so that nothing is allocated where it matters.
     Word(u64),
     /// More: 64 to a word.
@@ -170,7 +173,22 @@ enum Set {
 }
 
 impl Set {
-    fn all_but(p: Pid, n: usize) -> Set {
+    /// Goes through the set and takes out those of which `gone` says so.
+    pub(crate) fn without<M: Memory>(
+        self,
+        m: &mut M,
+        gone: impl Fn(&mut M, Pid) -> Result<bool, M::Halt>,
+    ) -> Result<Set, M::Halt> {
+        m.turns((self.next(0), self), |m, (i, mut left)| {
+            let Some(i) = i else { return Ok(Break(left)) };
+            if gone(m, i)? {
+                left.remove(i);
+            }
+            Ok(Continue((left.next(i + 1), left)))
+        })
+    }
+
+    pub(crate) fn all_but(p: Pid, n: usize) -> Set {
         let first = |n: usize| u64::MAX >> (64 - n.min(64));
         let mut all = match n {
             ..=64 => Set::Word(first(n)),
@@ -187,7 +205,7 @@ impl Set {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.words().iter().map(|word| word.count_ones() as usize).sum()
     }
 

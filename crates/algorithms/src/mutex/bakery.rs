@@ -21,7 +21,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
+    Claim::{Bypass, Holds, SafeRegisters},
     Kind, LocalSpin, Processes,
 };
 
@@ -46,6 +46,7 @@ pub const ABOUT: About = About {
         Bypass(Some(0)),
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
+        SafeRegisters,
     ],
     remark: "numbers grow as long as someone is always there",
 };
