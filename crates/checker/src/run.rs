@@ -165,6 +165,18 @@ impl<'a> Machine<'a> {
         Ok(step)
     }
 
+    /// Process `p` takes a step; if it may see anything, `pick` picks one of so many things.
+    #[cfg(test)]
+    pub(crate) fn step_seeing_anything(&mut self, p: Pid, mut pick: impl FnMut(usize) -> usize) -> Result<Step, Error> {
+        let read = self.next_access(p).filter(|access| access.op.is_read());
+        let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
+        let seen = flickers.map(|access| {
+            let all = (self.registers[access.reg as usize].kind.domain)(&self.notable_tickets()).unwrap_or_default();
+            all[pick(all.len())]
+        });
+        self.step_seeing(p, seen)
+    }
+
     fn next_access(&self, p: Pid) -> Option<Access> {
         let (section, _, history) = &self.processes[p];
         let mut looking = View::look(history.clone());

@@ -1,7 +1,10 @@
 //! The renumbering of tickets against real numbers: every real state must be among those searched.
 use std::collections::{BTreeSet, VecDeque};
 
-use doorway_algorithms::mutex::{bakery::Bakery, bakery_labels::BakeryLabels};
+use doorway_algorithms::{
+    kexclusion::{k_bakery::KBakery, ticket_k::TicketK},
+    mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
+};
 use doorway_memory::Exclusion;
 
 use crate::{
@@ -104,20 +107,79 @@ fn random_runs_stay_among_the_states_searched() {
     let (program, registers, graph) = explore(&model, |space| Bakery::new(space, 3));
     let program: &dyn Program = &program;
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
-    let mut random = 1_u64;
+    let mut random = Random(1);
     for run in 0..20 {
         let mut machine = Machine::new(program, &registers, &model);
         for step in 0..2_000 {
-            // Marsaglia's xorshift; bursts, so that one process can get far ahead of the others.
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            let p = (random >> 20) as usize % 3;
-            for _ in 0..1 + (random >> 40) % 8 {
+            // Bursts, so that one process can get far ahead of the others.
+            let p = random.below(3);
+            for _ in 0..1 + random.below(8) {
                 machine.step(p).expect("it keeps the rules");
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
                 assert!(searched.contains(&state), "run {run}, step {step}");
             }
         }
+    }
+}
+
+/// As above, on safe registers, where a ticket can be any number.
+#[test]
+fn random_runs_on_safe_registers_stay_among_the_states_searched() {
+    let model = Model::new(2).safe_registers();
+    let (program, registers, graph) = explore(&model, |space| KBakery::new(space, 2, 1));
+    let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+    let mut random = Random(7);
+    for run in 0..200 {
+        let mut machine = Machine::new(&program, &registers, &model);
+        for step in 0..1_000 {
+            let p = random.below(2);
+            for _ in 0..1 + random.below(6) {
+                machine.step_seeing_anything(p, |among| random.below(among)).expect("it keeps the rules");
+                let state = machine.counted_as(&graph, &model).expect("every part of it is known");
+                assert!(searched.contains(&state), "run {run}, step {step}");
+            }
+        }
+    }
+}
+
+/// States that differ only in who is who are one, and no others are.
+#[test]
+fn sorted_states_are_the_states_sorted() {
+    let sorted = |graph: &Graph| -> BTreeSet<Image> {
+        let image = |state| {
+            let contents = graph.contents(state);
+            let (locals, values) = contents.split_at(graph.automaton.n());
+            let local = |(p, &local): (usize, &u32)| {
+                let local = graph.automaton.local(p, local);
+                let history = local.history.iter().map(|word| word.bits);
+                std::iter::once(local.section as u64).chain(history).collect::<Vec<_>>()
+            };
+            let mut locals: Vec<Vec<u64>> = locals.iter().enumerate().map(local).collect();
+            locals.sort_unstable();
+            let words = values.iter().enumerate().map(|(reg, &value)| graph.automaton.word(reg, value));
+            let locals = locals.into_iter().flat_map(|local| [local, vec![u64::MAX]]).flatten();
+            locals.chain(words).collect()
+        };
+        states(graph).map(image).collect()
+    };
+    for (n, k) in [(2, 1), (3, 2), (4, 2)] {
+        let [each, alike] = [Model::new(n), Model::new(n).symmetric()].map(|model| {
+            let (_, _, graph) = explore(&model.k(k), |space| TicketK::new(space, k));
+            graph
+        });
+        assert_eq!(sorted(&each), sorted(&alike), "n={n}");
+        assert_eq!(sorted(&alike).len() as u64, alike.states(), "n={n}");
+    }
+}
+
+/// Marsaglia's xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) as usize % end
     }
 }

@@ -58,7 +58,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "fetch-and-add", "compare-and-swap"],
     sequential: false,
-    survey_passages: None,
+    survey_passages: Some(2),
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -70,7 +70,7 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
         Crashes,
     ],
-    remark: "as printed it starves: `log-k-printed`, `log-k-first-repair`",
+    remark: "as printed it starves: `log-k-printed`, `log-k-first-repair`; without a limit on passages n = 3, k = 2 is 8 million states",
 };
 
 /// The lock; see the [module](self).

@@ -7,12 +7,12 @@
 //!  3  fetch-and-increment(Exit)
 //! ```
 //!
-//! Departures: none; the line numbers are ours.
+//! Departures: none; the line numbers are ours. The counters are [`Count`]s in rounds of k.
 //!
 //! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded
 //! exit. Everyone waits on the one counter that everyone changes: with caches a passage makes a number of remote
 //! references that grows with that of the processes.
-use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
+use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
@@ -31,7 +31,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     primitives: &["read", "fetch-and-add"],
     sequential: false,
-    survey_passages: Some(2),
+    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -43,37 +43,44 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
         Crashes,
     ],
-    remark: "its counters are plain numbers that only grow: it can be checked for a number of passages, no further",
+    remark: "",
 };
 
 /// The lock; see the [module](self).
 pub struct TicketK<M: Memory> {
-    k: u64,
-    entry: M::Reg<u64>,
-    exit: M::Reg<u64>,
+    k: usize,
+    entry: M::Reg<Count>,
+    exit: M::Reg<Count>,
 }
 
 impl<M: Memory> TicketK<M> {
     /// A free lock for any number of processes, of which `k` may be inside.
     pub fn new(space: &mut impl Space<Mem = M>, k: usize) -> Self {
-        TicketK { k: k as u64, entry: space.shared("Entry", 0), exit: space.shared("Exit", 0) }
+        // Who waits is at most k ahead of who leaves, or must wait anyway: rounds of k tell that.
+        let none_yet = Count::in_rounds_of(k);
+        TicketK { k, entry: space.shared("Entry", none_yet), exit: space.shared("Exit", none_yet) }
     }
 }
 
 impl<M: Memory> Exclusion<M> for TicketK<M> {
-    type Place = u64;
+    type Place = Count;
     const SYMMETRIC: bool = true;
 
-    fn doorway(&self, m: &mut M, _: Pid) -> Result<u64, M::Halt> {
-        m.at("1").fetch_add(&self.entry, 1)
+    fn doorway(&self, m: &mut M, _: Pid) -> Result<Count, M::Halt> {
+        m.at("1").fetch_add(&self.entry, Count::ONE)
     }
 
-    fn wait(&self, m: &mut M, _: Pid, &t: &u64) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("2").test(&self.exit, |exit| t < exit + self.k))
+    fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
+        m.spin(|m| m.at("2").test(&self.exit, |exit| t < exit.plus(self.k)))
     }
 
-    fn exit(&self, m: &mut M, _: Pid, _: &u64) -> Result<(), M::Halt> {
-        m.at("3").fetch_add(&self.exit, 1)?;
+    /// The exit is the same for everyone.
+    fn inside(&self, _: &Count) -> Count {
+        Count::in_rounds_of(self.k)
+    }
+
+    fn exit(&self, m: &mut M, _: Pid, _: &Count) -> Result<(), M::Halt> {
+        m.at("3").fetch_add(&self.exit, Count::ONE)?;
         Ok(())
     }
 }

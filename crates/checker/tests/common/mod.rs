@@ -40,10 +40,24 @@ pub(crate) fn report(name: &str, n: usize, shape: impl FnOnce(Model) -> Model) -
 
 /// As [`report`], with `k` inside.
 pub(crate) fn report_k(name: &str, n: usize, k: Option<usize>, shape: impl FnOnce(Model) -> Model) -> Report {
+    try_report_k(name, n, k, shape).unwrap_or_else(|error| panic!("{name} n={n}: {error}"))
+}
+
+/// As [`report_k`], if it can be checked.
+pub(crate) fn try_report_k(
+    name: &str,
+    n: usize,
+    k: Option<usize>,
+    shape: impl FnOnce(Model) -> Model,
+) -> Result<Report, Error> {
     let about = about(name);
     let size = about.size(Some(n), k).expect("it is for that many processes");
-    let report = registry::visit(about, size, Checking(shape(Model::new(n).k(size.k))));
-    report.unwrap_or_else(|error| panic!("{name} n={n}: {error}"))
+    registry::visit(about, size, Checking(shape(Model::new(n).k(size.k))))
+}
+
+/// As [`report`], for as many processes as a survey has, if it can be checked.
+pub(crate) fn try_report(name: &str, shape: impl FnOnce(Model) -> Model) -> Result<Report, Error> {
+    try_report_k(name, about(name).default_n, None, shape)
 }
 
 /// Checks an algorithm as a survey does.
