@@ -48,13 +48,42 @@ pub struct About {
     pub survey_passages: Option<u32>,
     /// Whether remote references are bounded, for `default_n` processes; nothing for a part.
     pub local_spin: Option<LocalSpin>,
+    /// How many remote references a passage makes, as the source claims it; `None` if it claims nothing.
+    pub remote: Option<Remote>,
     /// What is claimed of it, for `default_n` processes and more.
     pub claims: &'static [Claim],
+    /// Where ours does something else than what is printed, in a line; empty if nowhere that matters.
+    pub departures: &'static str,
     /// What else a user should know; often nothing.
     pub remark: &'static str,
 }
 
 impl About {
+    /// What most locks have in common: an entry says what it has not.
+    ///
+    /// ```
+    /// use doorway_algorithms::{About, Kind};
+    /// let about = About { name: "mine", ..About::LOCK };
+    /// assert_eq!(about.kind, Kind::Mutex);
+    /// ```
+    pub const LOCK: About = About {
+        name: "",
+        aliases: &[],
+        title: "",
+        source: "",
+        kind: Kind::Mutex,
+        processes: Processes::AtLeast(2),
+        default_n: 3,
+        primitives: &["read", "write"],
+        sequential: false,
+        survey_passages: None,
+        local_spin: None,
+        remote: None,
+        claims: &[],
+        departures: "",
+        remark: "",
+    };
+
     /// The size to run at: what was asked for, or else the default.
     ///
     /// # Errors
@@ -205,6 +234,33 @@ impl LocalSpin {
     /// assert!(!LocalSpin::NEITHER.cc);
     /// ```
     pub const NEITHER: LocalSpin = LocalSpin { cc: false, dsm: false };
+}
+
+/// How many remote references a passage makes, in the words of the source.
+///
+/// ```
+/// use doorway_algorithms::kexclusion::k_bakery;
+/// assert_eq!(k_bakery::ABOUT.remote.unwrap().dsm, "Θ(N)");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Remote {
+    /// With coherent caches.
+    pub cc: &'static str,
+    /// In distributed shared memory.
+    pub dsm: &'static str,
+}
+
+impl Remote {
+    /// The same in both.
+    ///
+    /// ```
+    /// use doorway_algorithms::Remote;
+    /// assert_eq!(Remote::both("O(log N)"), Remote { cc: "O(log N)", dsm: "O(log N)" });
+    /// ```
+    #[must_use]
+    pub const fn both(class: &'static str) -> Remote {
+        Remote { cc: class, dsm: class }
+    }
 }
 
 /// How many processes an algorithm is for.

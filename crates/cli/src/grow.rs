@@ -80,12 +80,16 @@ impl Arguments {
     }
 }
 
-/// How a lock's remote references grow with n, up to 64: less than a second.
-#[allow(dead_code, reason = "for tables of the whole catalogue")]
-pub(crate) fn glance(about: &'static About, cost: Cost) -> Option<Growth> {
+/// How a lock's remote references grow with n up to 64, or for 64 processes with k or c: less than a second.
+pub(crate) fn glance(about: &'static About, cost: Cost, variable: Variable) -> Option<Growth> {
     const ACCESSES: u64 = 1_000_000;
-    let question = Question { about, n: None, k: None, cost, model: "", passages: None, json: false };
-    let range = Range { variable: Variable::N, from: 2, to: 64 };
+    let (n, from, to) = match variable {
+        Variable::N => (None, 2, 64),
+        Variable::K => (Some(64), 1, 32),
+        Variable::C => (Some(64), 1, 64),
+    };
+    let question = Question { about, n, k: None, cost, model: "", passages: None, json: false };
+    let range = Range { variable, from, to };
     let series = Series::new(&question, &range, None).ok()?;
     series.measure(about, cost, |plan, _| plan.accesses(ACCESSES).cancelled(Arc::new(interrupted)))
 }
@@ -338,7 +342,7 @@ mod tests {
 
     #[test]
     fn a_glance_tells_the_class() {
-        let class = |name, cost| glance(registry::find(name).unwrap(), cost).map(|growth| growth.class());
+        let class = |name, cost| glance(registry::find(name).unwrap(), cost, Variable::N).map(|growth| growth.class());
         assert_eq!(class("k-bakery", Cost::Dsm).as_deref(), Some("O(N)"));
         assert_eq!(class("yang-anderson", Cost::Dsm).as_deref(), Some("O(log N)"));
         assert_eq!(class("bakery", Cost::Dsm).as_deref(), Some("unbounded"));

@@ -30,6 +30,7 @@ pub const ABOUT: About = About {
     survey_passages: Some(1),
     claims: &[Holds(Exclusion), Fails(Fcfs), Holds(BoundedExit), Holds(WaitFreeDoorway)],
     remark: "without FCFS, what the ticket dispenser asks for is not kept either: its tickets mean little after some time",
+    departures: "",
     ..danek_golab_simple::ABOUT
 };
 

@@ -21,25 +21,21 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Processes,
     mutex::peterson::Peterson,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "fast-path",
-    aliases: &[],
     title: "the fast path over Peterson's lock",
     source: "Herlihy & Shavit, Fig. 2.18",
-    kind: Kind::Mutex,
     processes: Processes::Exactly(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Fails(Exclusion), Holds(BoundedExit)],
     remark: "`lamport-fast` is how it is done",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -22,24 +22,18 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "flaky",
-    aliases: &[],
     title: "the Flaky lock",
     source: "Herlihy & Shavit, Fig. 2.16",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "two registers for any number of processes: too few, by the theorem of the same chapter",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

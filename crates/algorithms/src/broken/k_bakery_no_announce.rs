@@ -26,6 +26,8 @@ pub const ABOUT: About = About {
     default_n: 2,
     claims: &[Fails(Exclusion), Holds(BoundedExit)],
     remark: "the text tells the race for k = 1; with a larger k it takes as many more inside",
+    remote: None,
+    departures: "",
     ..k_bakery::ABOUT
 };
 

@@ -23,24 +23,20 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Processes,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "livelock",
-    aliases: &[],
     title: "Livelock",
     source: "Herlihy & Shavit, Fig. 2.7",
-    kind: Kind::Mutex,
     processes: Processes::Exactly(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "two that are too polite to enter",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -19,24 +19,20 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Processes,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "lock-one",
-    aliases: &[],
     title: "LockOne",
     source: "Herlihy & Shavit, Fig. 2.4",
-    kind: Kind::Mutex,
     processes: Processes::Exactly(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "fine as long as the two never come together",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -22,5 +22,6 @@ pub const ABOUT: About = About {
     title: "k-exclusion with O(log k) remote references, half repaired",
     source: "Choi 2011, half repaired",
     remark: "with n = 4 and k = 3 it starves after two crashes, and not before 17 passages",
+    departures: "",
     ..log_k_printed::ABOUT
 };

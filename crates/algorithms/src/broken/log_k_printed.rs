@@ -27,6 +27,8 @@ pub const ABOUT: About = About {
     source: "Choi 2011",
     claims: &[Holds(Exclusion), Holds(BoundedExit), Holds(WaitFreeDoorway)],
     remark: "claimed to survive k-1 crashes, and does not: starvation",
+    remote: None,
+    departures: "",
     ..log_k::ABOUT
 };
 

@@ -18,25 +18,21 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Processes,
     mutex::peterson::Peterson,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "peterson-polite",
-    aliases: &[],
     title: "Peterson's lock with a polite unlock",
     source: "Herlihy & Shavit, Fig. 2.17",
-    kind: Kind::Mutex,
     processes: Processes::Exactly(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(BoundedExit)],
     remark: "unlock starves",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -31,6 +31,7 @@ pub const ABOUT: About = About {
     default_n: 3,
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "with two processes it is right: there is nobody else to be lost",
+    departures: "",
     ..special_set_adaptive::ABOUT
 };
 

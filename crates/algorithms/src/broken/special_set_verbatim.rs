@@ -27,6 +27,7 @@ pub const ABOUT: About = About {
     source: "Danek & Golab, section 4.2 with Fig. 5",
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "the printed test is right for static leaves only",
+    departures: "",
     ..special_set_adaptive::ABOUT
 };
 

@@ -26,7 +26,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin,
 };
 
 /// What is known of it.
@@ -36,14 +36,11 @@ pub const ABOUT: About = About {
     title: "a chain of stages",
     source: "after Anderson & Moir 1997",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "write", "fetch-and-add"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit), Crashes],
     remark: "a process passes N-k stages, alone or not; `anderson-moir-tree` is shorter",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -24,7 +24,7 @@ use core::ops::ControlFlow::{Break, Continue};
 use doorway_memory::{Exclusion, Memory, Name, Pid, Space};
 
 use super::anderson_moir::{self, AndersonMoir};
-use crate::About;
+use crate::{About, Remote};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -32,6 +32,8 @@ pub const ABOUT: About = About {
     aliases: &[],
     title: "a tree of chains of stages",
     remark: "a process passes k stages on each level",
+    remote: Some(Remote { cc: "Θ(k log(N/k))", dsm: "∞" }),
+    departures: "the text was not to be had: a reconstruction, of the form for caches",
     ..anderson_moir::ABOUT
 };
 

@@ -25,7 +25,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -35,14 +35,10 @@ pub const ABOUT: About = About {
     title: "the Filter lock for k inside",
     source: "Herlihy & Shavit, Ex. 2.7",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(BoundedExit), Crashes],
-    remark: "",
+    remote: Some(Remote { cc: "Θ(N³ - Nk²)", dsm: "∞" }),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

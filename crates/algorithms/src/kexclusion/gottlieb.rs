@@ -21,7 +21,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -31,14 +31,12 @@ pub const ABOUT: About = About {
     title: "a semaphore by fetch-and-add",
     source: "after Gottlieb et al. 1983",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "fetch-and-add"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit), Crashes],
     remark: "one register for any number of processes",
+    remote: Some(Remote::both("∞")),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -31,7 +31,7 @@ use doorway_memory::{Exclusion, Home, Local, Memory, Name, Pid, Property::*, Sin
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -41,11 +41,6 @@ pub const ABOUT: About = About {
     title: "the k-Bakery",
     source: "Danek 2010, Fig. 2",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
@@ -57,6 +52,9 @@ pub const ABOUT: About = About {
         Crashes,
     ],
     remark: "tickets are never reset, so they grow with every passage",
+    remote: Some(Remote::both("Θ(N)")),
+    departures: "line 19 is tested after a turn; Want[p][p] and Capture[p][p] do not exist",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -44,7 +44,7 @@ use doorway_memory::{Count, Exclusion, Home, Memory, Name, Pid, Property::*, Spa
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -54,10 +54,7 @@ pub const ABOUT: About = About {
     title: "k-exclusion with O(log k) remote references",
     source: "Choi 2011, repaired",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "fetch-and-add", "compare-and-swap"],
-    sequential: false,
     survey_passages: Some(2),
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
@@ -71,6 +68,9 @@ pub const ABOUT: About = About {
         Crashes,
     ],
     remark: "as printed it starves: `log-k-printed`, `log-k-first-repair`; without a limit on passages n = 3, k = 2 is 8 million states",
+    remote: Some(Remote { cc: "O(log k)", dsm: "∞" }),
+    departures: "two errors repaired: Wait-Set(j) has j, and line 8 has u + k for u + 2k",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

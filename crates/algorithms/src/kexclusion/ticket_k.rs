@@ -17,7 +17,7 @@ use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -27,11 +27,7 @@ pub const ABOUT: About = About {
     title: "the ticket lock for k inside",
     source: "folklore",
     kind: Kind::KExclusion,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "fetch-and-add"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -43,7 +39,8 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
         Crashes,
     ],
-    remark: "",
+    remote: Some(Remote { cc: "Θ(N)", dsm: "∞" }),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

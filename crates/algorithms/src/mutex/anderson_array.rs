@@ -26,7 +26,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -35,12 +35,7 @@ pub const ABOUT: About = About {
     aliases: &["anderson1990"],
     title: "the array-based queue lock",
     source: "after T. Anderson 1990",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "write", "fetch-and-add"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -51,7 +46,8 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
     ],
-    remark: "",
+    remote: Some(Remote { cc: "O(1)", dsm: "∞" }),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

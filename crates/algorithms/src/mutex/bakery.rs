@@ -22,7 +22,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 use crate::{
     About,
     Claim::{Bypass, Holds, SafeRegisters},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -31,12 +31,6 @@ pub const ABOUT: About = About {
     aliases: &["lamport1974"],
     title: "Lamport's bakery",
     source: "Lamport 1974; Danek 2010, Fig. 1",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -49,6 +43,7 @@ pub const ABOUT: About = About {
         SafeRegisters,
     ],
     remark: "numbers grow as long as someone is always there",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -21,21 +21,14 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "bakery-labels",
-    aliases: &[],
     title: "the bakery with labels",
     source: "Herlihy & Shavit, Fig. 2.10",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -47,6 +40,7 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
     ],
     remark: "labels grow for ever",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

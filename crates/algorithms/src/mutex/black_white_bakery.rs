@@ -33,7 +33,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -42,12 +42,6 @@ pub const ABOUT: About = About {
     aliases: &["taubenfeld2004"],
     title: "the black-white bakery",
     source: "after Taubenfeld 2004",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -59,6 +53,7 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
     ],
     remark: "a bakery whose numbers are bounded, for one more bit",
+    ..About::LOCK
 };
 
 /// The color of a ticket.

@@ -47,7 +47,7 @@ use super::kim_anderson::KimAnderson;
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Remote,
     parts::{
         priority_queue::PriorityQueue,
         special_set::{SpecialSet, StaticSet},
@@ -58,14 +58,9 @@ use crate::{
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "danek-golab",
-    aliases: &[],
     title: "Danek and Golab's fair lock",
     source: "Danek & Golab, Fig. 1",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
     survey_passages: Some(1),
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
@@ -78,6 +73,9 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
     ],
     remark: "fair, with reads and writes only, for as many remote references as an unfair lock makes",
+    remote: Some(Remote::both("O(log N)")),
+    departures: "lines 10 and 11 are outside the `if` of line 8; inside, as our copy has them, they deadlock",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self). `A` is the lock inside, `S` the set and `D` the ticket dispenser.

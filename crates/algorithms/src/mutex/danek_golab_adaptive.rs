@@ -15,7 +15,7 @@ use super::{
     danek_golab::{self, DanekGolab},
     kim_anderson::KimAnderson,
 };
-use crate::{About, parts::special_set_adaptive::AdaptiveSet};
+use crate::{About, Remote, parts::special_set_adaptive::AdaptiveSet};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -23,6 +23,8 @@ pub const ABOUT: About = About {
     title: "Danek and Golab's fair lock, adaptive",
     source: "Danek & Golab, Fig. 1, section 4.2",
     remark: "the fewer contend, the less it costs",
+    remote: Some(Remote::both("O(min(c, log N))")),
+    departures: "the set also tests that a node found is below the sibling it was found at; without that it returns the caller, or loses a member",
     ..danek_golab::ABOUT
 };
 

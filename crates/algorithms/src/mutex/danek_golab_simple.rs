@@ -26,6 +26,7 @@ pub const ABOUT: About = About {
     survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     remark: "with the smallest lock inside it can be checked completely",
+    remote: None,
     ..danek_golab::ABOUT
 };
 

@@ -27,7 +27,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -36,12 +36,6 @@ pub const ABOUT: About = About {
     aliases: &["dijkstra1965"],
     title: "Dijkstra's algorithm",
     source: "Dijkstra 1965; MIT 6.852, class 13",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[
         Holds(Exclusion),
@@ -52,6 +46,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
     ],
     remark: "the first solution for n processes",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

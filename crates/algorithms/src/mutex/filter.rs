@@ -24,7 +24,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -33,12 +33,6 @@ pub const ABOUT: About = About {
     aliases: &["filter-lock"],
     title: "the Filter lock",
     source: "Herlihy & Shavit, Fig. 2.8",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -49,6 +43,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
     ],
     remark: "for two processes it is `peterson`, and as fair",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -34,7 +34,7 @@ use super::yang_anderson::YangAnderson;
 use crate::{
     About,
     Claim::Holds,
-    Kind, LocalSpin, Processes,
+    LocalSpin, Remote,
     parts::{
         renaming_tree::{Places, RenamingTree, Way, came_from, depth},
         two_process::Lock2,
@@ -47,11 +47,7 @@ pub const ABOUT: About = About {
     aliases: &["kim-anderson2000"],
     title: "Kim and Anderson's adaptive lock",
     source: "after Kim & Anderson 2000",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
     survey_passages: Some(1),
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
@@ -62,6 +58,9 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
     ],
     remark: "the fewer contend, the less it costs",
+    remote: Some(Remote::both("O(min(c, log N))")),
+    departures: "the text was not to be had: a reconstruction",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -34,7 +34,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -43,15 +43,10 @@ pub const ABOUT: About = About {
     aliases: &["lamport1987"],
     title: "Lamport's fast mutual exclusion",
     source: "after Lamport 1987",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(Fcfs), Holds(BoundedExit)],
     remark: "seven accesses when nobody else is there, however many processes there are",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

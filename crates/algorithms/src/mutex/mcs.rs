@@ -30,7 +30,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Remote,
 };
 
 /// What is known of it.
@@ -39,12 +39,7 @@ pub const ABOUT: About = About {
     aliases: &["mellor-crummey-scott", "mcs1991"],
     title: "the MCS queue lock",
     source: "after Mellor-Crummey & Scott 1991",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
     primitives: &["read", "write", "swap", "compare-and-swap"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
@@ -56,6 +51,8 @@ pub const ABOUT: About = About {
         Holds(WaitFreeDoorway),
     ],
     remark: "whoever leaves may have to wait for the next one to link itself",
+    remote: Some(Remote::both("O(1)")),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

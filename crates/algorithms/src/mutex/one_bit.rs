@@ -29,7 +29,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -38,15 +38,11 @@ pub const ABOUT: About = About {
     aliases: &["burns-lamport"],
     title: "the one-bit algorithm",
     source: "Herlihy & Shavit, Fig. 2.21",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
     default_n: 4,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::NEITHER),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit)],
     remark: "everyone can starve except process 0",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

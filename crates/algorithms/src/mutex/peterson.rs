@@ -19,7 +19,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Entries, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin, Processes,
 };
 
 /// What is known of it.
@@ -28,12 +28,8 @@ pub const ABOUT: About = About {
     aliases: &["peterson1981"],
     title: "Peterson's lock",
     source: "Herlihy & Shavit, Fig. 2.6",
-    kind: Kind::Mutex,
     processes: Processes::Exactly(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -44,7 +40,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
     ],
-    remark: "",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -28,21 +28,15 @@ use super::peterson::Peterson;
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "peterson-tree",
-    aliases: &[],
     title: "a tree of Peterson locks",
     source: "Herlihy & Shavit, Ex. 2.6",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
     default_n: 4,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -53,6 +47,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
     ],
     remark: "for two processes it is `peterson`, and as fair",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -29,7 +29,7 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Bypass, Fails, Holds},
-    Kind, LocalSpin, Processes,
+    LocalSpin,
 };
 
 /// What is known of it.
@@ -38,12 +38,7 @@ pub const ABOUT: About = About {
     aliases: &["peterson-fischer"],
     title: "Peterson's tournament",
     source: "MIT 6.852, class 13",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
     default_n: 4,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),
@@ -54,6 +49,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
     ],
     remark: "for two processes it is `peterson`, and as fair",
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

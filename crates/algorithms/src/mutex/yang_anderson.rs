@@ -34,7 +34,7 @@ use core::ops::ControlFlow::{Break, Continue};
 
 use doorway_memory::{Exclusion, Memory, Name, Pid, Property::*, Space};
 
-use crate::{About, Claim::Holds, Kind, LocalSpin, Processes, parts::two_process::Lock2};
+use crate::{About, Claim::Holds, LocalSpin, Remote, parts::two_process::Lock2};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -42,15 +42,11 @@ pub const ABOUT: About = About {
     aliases: &["yang-anderson1995"],
     title: "Yang and Anderson's tournament",
     source: "after Yang & Anderson 1995",
-    kind: Kind::Mutex,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
     local_spin: Some(LocalSpin::BOTH),
     claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit)],
     remark: "everyone waits on a cell of its own",
+    remote: Some(Remote::both("Θ(log N)")),
+    ..About::LOCK
 };
 
 /// The lock; see the [module](self).

@@ -19,7 +19,7 @@ use alloc::{format, string::String};
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
 
-use crate::{About, Claim::Holds, Kind, Processes};
+use crate::{About, Claim::Holds, Kind};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -28,14 +28,8 @@ pub const ABOUT: About = About {
     title: "the bouncer",
     source: "Herlihy & Shavit, Fig. 2.19",
     kind: Kind::Part,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
-    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "",
+    ..About::LOCK
 };
 
 /// Where a visitor is told to go.

@@ -17,7 +17,7 @@ use core::ops::ControlFlow::{Break, Continue};
 use doorway_memory::{Memory, Part, Pid, Property::*, Space};
 
 use super::bouncer::{Way, visit};
-use crate::{About, Claim::Holds, Kind, Processes};
+use crate::{About, Claim::Holds, Kind};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -26,14 +26,8 @@ pub const ABOUT: About = About {
     title: "renaming by a triangle of bouncers",
     source: "Herlihy & Shavit, Fig. 2.20",
     kind: Kind::Part,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
-    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "",
+    ..About::LOCK
 };
 
 /// The triangle; see the [module](self).

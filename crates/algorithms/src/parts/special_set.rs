@@ -42,23 +42,17 @@ use core::{
 use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind, Processes};
+use crate::{About, Claim::Holds, Kind};
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "special-set",
-    aliases: &[],
     title: "the special set, on a static tree",
     source: "Danek & Golab, Fig. 2-5",
     kind: Kind::Part,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
-    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "removals exclude one another, as Condition 1 asks; the checker's own lock sees to that",
+    ..About::LOCK
 };
 
 /// A set of processes to which each adds and from which each takes nobody but itself.

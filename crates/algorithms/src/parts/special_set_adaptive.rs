@@ -52,6 +52,7 @@ pub const ABOUT: About = About {
     title: "the special set, on a tree that adapts",
     source: "Danek & Golab, section 4.2",
     default_n: 2,
+    departures: "told in words only; that a node found is below the sibling it was found at is ours",
     ..special_set::ABOUT
 };
 

@@ -55,23 +55,18 @@ use core::{
 use doorway_memory::{Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind, Processes};
+use crate::{About, Claim::Holds, Kind};
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "ticket-dispenser",
-    aliases: &[],
     title: "the ticket dispenser",
     source: "Danek & Golab, Fig. 6-8",
     kind: Kind::Part,
-    processes: Processes::AtLeast(2),
     default_n: 2,
-    primitives: &["read", "write"],
-    sequential: false,
-    survey_passages: None,
-    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "used as Conditions 2-5 ask; that `danek-golab` keeps to them is checked too",
+    ..About::LOCK
 };
 
 /// What gives out tickets.

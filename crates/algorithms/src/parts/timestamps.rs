@@ -25,7 +25,7 @@ use core::fmt;
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
 
-use crate::{About, Claim::Holds, Kind, Processes};
+use crate::{About, Claim::Holds, Kind};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -34,14 +34,10 @@ pub const ABOUT: About = About {
     title: "bounded timestamps",
     source: "Herlihy & Shavit, section 2.8",
     kind: Kind::Part,
-    processes: Processes::AtLeast(2),
-    default_n: 3,
-    primitives: &["read", "write"],
     sequential: true,
-    survey_passages: None,
-    local_spin: None,
     claims: &[Holds(Rule), Holds(WaitFree)],
     remark: "calls follow one another; when they overlap it is `timestamps-concurrent`",
+    ..About::LOCK
 };
 
 /// A node of T^n: a ternary number of n-1 digits.

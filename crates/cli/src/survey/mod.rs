@@ -1,0 +1,157 @@
+//! `doorway survey`: the papers' tables, measured.
+mod tables;
+
+use std::time::Instant;
+
+use clap::Args;
+use doorway_algorithms::{About, Kind, LocalSpin, Size, registry};
+use doorway_checker::{Bound, Cost, FailedCas, Model, Property, Report, Verdict};
+use doorway_simulator::Variable;
+use serde_json::{Value, json};
+
+use crate::{
+    check::{agrees, as_json, check_one},
+    grow::glance,
+    limits::Limits,
+    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    progress::interrupted,
+    rmr::measure_one,
+};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    limits: Limits,
+    /// Prints JSON: the answers of `doorway check`, in a list
+    #[arg(long)]
+    json: bool,
+}
+
+/// An algorithm and what was found about it.
+struct Row {
+    about: &'static About,
+    size: Size,
+    report: Report,
+    /// How many crashes it survives: what progress there is without them, there is with them. None for a part, and if it
+    /// could not be decided.
+    crashes: Option<usize>,
+    /// The worst remote references of a passage, with caches and in distributed shared memory. None for a part,
+    /// and if it could not be decided.
+    remote: Option<[Bound; 2]>,
+    /// How they grow, with caches and in distributed shared memory, if the source claims how.
+    grown: Vec<(Variable, [String; 2])>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+    let start = Instant::now();
+    let mut rows: Vec<Row> = Vec::new();
+    for &about in registry::all() {
+        let size = about.size(None, None)?;
+        let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
+        if let Some(passages) = about.survey_passages {
+            model = model.passages(passages);
+        }
+        let report = check_one(about, size, model.clone())?;
+        let (mut crashes, mut remote, mut grown) = (None, None, Vec::new());
+        if about.kind != Kind::Part && !interrupted() {
+            crashes = survived(about, size, &model, &report)?;
+            let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
+            let distributed = measure_one(about, size, model, Cost::Dsm)?;
+            let decided = !cached.stopped && !distributed.stopped;
+            remote = decided.then(|| [cached.worst(), distributed.worst()]);
+            grown = growth(about);
+        }
+        rows.push(Row { about, size, report, crashes, remote, grown });
+        if interrupted() {
+            break;
+        }
+    }
+    let text = if arguments.json {
+        let list: Vec<Value> = rows.iter().map(row_as_json).collect();
+        format!("{:#}\n", Value::from(list))
+    } else {
+        tables::text(&rows, start.elapsed().as_secs_f64())
+    };
+    let code = if interrupted() || rows.iter().any(Row::is_undecided) {
+        UNDECIDED
+    } else if rows.iter().any(Row::differs) {
+        FAILS
+    } else {
+        HOLDS
+    };
+    Ok(Answer { text, code })
+}
+
+/// How many processes may crash without the others losing what progress they have; none if it could not be decided.
+fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -> Result<Option<usize>, Trouble> {
+    let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
+    let held: Vec<Property> = progress.into_iter().filter(|&property| report.holds(property)).collect();
+    if progress.iter().any(|&property| report.finding(property).verdict == Verdict::Unknown) {
+        return Ok(None);
+    }
+    let mut crashes = 0;
+    while !held.is_empty() && crashes < size.n {
+        let more = check_one(about, size, model.clone().crashes(crashes + 1).only(held.clone()))?;
+        if held.iter().any(|&property| more.fails(property)) {
+            break;
+        }
+        if !held.iter().all(|&property| more.holds(property)) {
+            return Ok(None);
+        }
+        crashes += 1;
+    }
+    Ok(Some(crashes))
+}
+
+/// How remote references grow with what the source says they do, as simulated.
+fn growth(about: &'static About) -> Vec<(Variable, [String; 2])> {
+    let Some(claimed) = about.remote else { return Vec::new() };
+    let said_to_grow = |&variable: &Variable| match variable {
+        Variable::N => true,
+        Variable::K => about.kind == Kind::KExclusion && claimed.cc.contains('k'),
+        Variable::C => claimed.cc.contains("c,"),
+    };
+    let class = |variable, cost| match glance(about, cost, variable) {
+        None => "?".to_string(),
+        Some(growth) if growth.unbounded().is_some() => "∞".to_string(),
+        Some(growth) => format!("Θ({})", growth.worst.shape.text(variable)),
+    };
+    let variables = [Variable::N, Variable::K, Variable::C].into_iter().filter(said_to_grow);
+    variables
+        .map(|variable| (variable, [Cost::Cc(FailedCas::Counts), Cost::Dsm].map(|cost| class(variable, cost))))
+        .collect()
+}
+
+impl Row {
+    fn is_undecided(&self) -> bool {
+        let is_lock = self.about.kind != Kind::Part;
+        let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
+        unknown || (is_lock && (self.crashes.is_none() || self.remote.is_none()))
+    }
+
+    fn differs(&self) -> bool {
+        let claims = self.about.claims;
+        let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding) != Some(false));
+        !as_found || self.crashes_differ() || self.remote_differs()
+    }
+
+    fn crashes_differ(&self) -> bool {
+        self.crashes.is_some_and(|crashes| crashes < self.about.crashes(self.size.k))
+    }
+
+    fn remote_differs(&self) -> bool {
+        let found = self.remote.map(|[cc, dsm]| LocalSpin { cc: cc != Bound::Unbounded, dsm: dsm != Bound::Unbounded });
+        found.is_some() && found != self.about.local_spin
+    }
+}
+
+fn row_as_json(row: &Row) -> Value {
+    let mut value = as_json(row.about, row.size, 0, &row.report);
+    value["crashes_survived"] = row.crashes.into();
+    value["rmr"] = row.remote.map(|[cc, dsm]| json!({ "cc": cc.number(), "dsm": dsm.number() })).into();
+    value["rmr_claimed"] = row.about.remote.map(|claimed| json!({ "cc": claimed.cc, "dsm": claimed.dsm })).into();
+    let grown = row.grown.iter().map(|(variable, [cc, dsm])| (variable.to_string(), json!({ "cc": cc, "dsm": dsm })));
+    value["rmr_fitted"] = Value::Object(grown.collect());
+    value["departures"] = row.about.departures.into();
+    value
+}

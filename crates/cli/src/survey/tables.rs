@@ -1,0 +1,155 @@
+//! What `doorway survey` prints.
+use comfy_table::{CellAlignment, Table, presets};
+use doorway_algorithms::{About, Claim, Kind};
+use doorway_checker::{Bound, Finding, Property, Verdict};
+
+use super::Row;
+use crate::{check::agrees, rmr::show};
+
+pub(super) fn text(rows: &[Row], seconds: f64) -> String {
+    let (parts, locks): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.about.kind == Kind::Part);
+    let states: u64 = rows.iter().map(|row| row.report.states).sum();
+    let names = |is_meant: fn(&Row) -> bool| {
+        let names: Vec<&str> = rows.iter().filter(|row| is_meant(row)).map(|row| row.about.name).collect();
+        names.join(", ")
+    };
+    let verdict = match (names(Row::differs).as_str(), names(Row::is_undecided).as_str()) {
+        ("", "") => "all as claimed".to_string(),
+        ("", undecided) => format!("not decided: {undecided}"),
+        (differing, _) => format!("NOT as claimed: {differing}"),
+    };
+    let bounded: String = rows
+        .iter()
+        .filter_map(|row| Some((row.about.name, row.about.survey_passages?)))
+        .map(|(name, passages)| format!("`{name}`: {passages} passage(s) of each process only.\n"))
+        .collect();
+    let departures: String = rows
+        .iter()
+        .filter(|row| !row.about.departures.is_empty())
+        .map(|row| format!("`{}`: {}.\n", row.about.name, row.about.departures))
+        .collect();
+    let claiming: Vec<&Row> = rows.iter().filter(|row| row.about.remote.is_some()).collect();
+    format!(
+        "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
+         they grow in simulated runs.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
+         survived. Rmr: exact worst case of one passage.\n{bounded}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+        table(&locks, &Property::OF_LOCKS),
+        table(&parts, &Property::OF_PARTS),
+        remote_table(&claiming),
+        rows.len(),
+    )
+}
+
+fn table(rows: &[&Row], properties: &[Property]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    let are_locks = rows.iter().any(|row| row.about.kind != Kind::Part);
+    let short = |property: &Property| property.name().replace('-', " ").replace(" freedom", "-free");
+    let more = if are_locks { &["crashes", "rmr cc", "rmr dsm"][..] } else { &[] };
+    let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from);
+    let header = header.chain(properties.iter().map(short)).chain(more.iter().map(ToString::to_string));
+    table.set_header(header.chain(["states".to_string(), "s".to_string()]));
+    for row @ Row { about, size, report, crashes, remote, .. } in rows {
+        let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
+        let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
+        let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
+        let claimed = match about.crashes(size.k) {
+            0 => "-".to_string(),
+            some => some.to_string(),
+        };
+        let found = crashes.map_or("?".to_string(), |crashes| crashes.to_string());
+        let crashes = format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" });
+        let mark = if row.remote_differs() { " !" } else { "" };
+        let [cached, distributed] =
+            remote.map_or(["?".to_string(), "?".to_string()], |bounds| bounds.map(|bound| show(bound) + mark));
+        let of_locks = [crashes, cached, distributed].into_iter().take(more.len());
+        let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
+        table.add_row(head.into_iter().chain(cells).chain(of_locks).chain(tail));
+    }
+    let last = 4 + properties.len() + more.len();
+    for right in [2, 3, last, last + 1] {
+        if let Some(column) = table.column_mut(right) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// Table 1 of Danek's k-Bakery paper, with the locks of the others: what it takes, whether one can starve, and remote
+/// references.
+fn remote_table(rows: &[&Row]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "algorithm",
+        "source",
+        "takes",
+        "starvation-free",
+        "claimed cc",
+        "exact cc",
+        "fitted cc",
+        "claimed dsm",
+        "exact dsm",
+        "fitted dsm",
+    ]);
+    for Row { about, size, report, remote, grown, .. } in rows {
+        let Some(claimed) = about.remote else { continue };
+        let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
+        let exact = remote.map(|bounds| bounds.map(|bound| format!("{} (n={}{k})", show(bound), size.n)));
+        let [exact_cc, exact_dsm] = exact.unwrap_or(["?".to_string(), "?".to_string()]);
+        let fitted = |model: usize| {
+            let classes = grown.iter().map(|(_, classes)| classes[model].as_str());
+            let mut classes: Vec<&str> = classes.collect();
+            classes.dedup();
+            classes.join(", ")
+        };
+        table.add_row([
+            about.name.to_string(),
+            about.source.to_string(),
+            about.primitives.join(", "),
+            cell(about, report.finding(Property::StarvationFreedom)),
+            claimed.cc.to_string(),
+            exact_cc,
+            fitted(0),
+            claimed.dsm.to_string(),
+            exact_dsm,
+            fitted(1),
+        ]);
+    }
+    table.trim_fmt()
+}
+
+/// What is claimed, and what was found.
+fn cell(about: &About, finding: &Finding) -> String {
+    let claimed = about.claims.iter().find_map(|claim| match *claim {
+        Claim::Holds(property) if property == finding.property => Some("yes".to_string()),
+        Claim::Fails(property) if property == finding.property => Some("no".to_string()),
+        Claim::Bypass(bound) if finding.property == Property::Bypass => Some(number(bound)),
+        Claim::Entries(bound) if finding.property == Property::Bypass => Some(format!("{} in all", number(bound))),
+        _ => None,
+    });
+    let claimed = claimed.unwrap_or_else(|| "-".to_string());
+    let found = match (finding.bypass, finding.verdict) {
+        (Some(bypass), _) if bypass.late == Bound::Unbounded => number(None),
+        (Some(bypass), _) => format!("{}, {}", number(bypass.late.number()), number(bypass.in_all.number())),
+        (None, Verdict::Holds) => "yes".to_string(),
+        (None, Verdict::Unknown) => "?".to_string(),
+        (None, Verdict::Fails) if is_partial(finding) => format!("no, for {}", list(&finding.processes)),
+        (None, Verdict::Fails) => "no".to_string(),
+    };
+    let mark = if agrees(about.claims, finding) == Some(false) { " !" } else { "" };
+    format!("{claimed} / {found}{mark}")
+}
+
+/// Whether only some starve: process 0 is always the first to.
+fn is_partial(finding: &Finding) -> bool {
+    finding.property == Property::StarvationFreedom && !finding.processes.contains(&0)
+}
+
+fn list(processes: &[usize]) -> String {
+    processes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn number(bound: Option<u32>) -> String {
+    bound.map_or("∞".to_string(), |bound| bound.to_string())
+}
