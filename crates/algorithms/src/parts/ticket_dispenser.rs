@@ -41,7 +41,8 @@
 //! now, the call does nothing, so that no call ever waits for another. Steps on line `-` are not the dispenser's: they
 //! only make an operation look longer, and that it may look just as long as it was is among what is searched.
 //! `use[p]` is *obtaining* from before ObtainTicket, then p's ticket, and after DoneWithTicket ⊥.
-//! `overlap[q][p]` says that p was obtaining when q had obtained, and still is.
+//! `overlap[q][p]` says that p was obtaining when q had obtained, and still is. Whoever obtains a ticket compares it with
+//! those held; any two are even within a third of 7N, from which Specification 1 follows.
 //!
 //! Condition 4 need not be enforced, it follows. While p obtains, q can be done with the ticket it had before, and then
 //! with no other (Condition 5); once p holds t, q can be done with one ticket not after t, and the next is after t
@@ -138,6 +139,14 @@ pub fn is_before(n: usize, i: usize, j: usize) -> bool {
     i != j && 2 * ((j + all - i) % all) < all
 }
 
+/// Whether two tickets are within a third of all tickets from each other. If any two of several are, they lie within
+/// as many consecutive ones: less than half of all, as Specification 1 asks.
+fn are_close(n: usize, i: usize, j: usize) -> bool {
+    let all = 7 * n;
+    let ahead = (j + all - i) % all;
+    3 * ahead.min(all - ahead) < all
+}
+
 /// How far ObtainTicket is.
 #[derive(Clone, Copy)]
 enum Search {
@@ -203,80 +212,68 @@ pub fn ticket_dispenser<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) ->
 }
 
 impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
-    type Outcome = Outcome;
+    type Outcome = Verdict;
     const AGAIN: bool = true;
 
-    fn call(&self, m: &mut M, p: Pid) -> Result<Outcome, M::Halt> {
+    fn call(&self, m: &mut M, p: Pid) -> Result<Verdict, M::Halt> {
         let Some(ticket) = self.conduct.ticket(m, p)? else {
             self.conduct.begin(m, p)?;
             let ticket = m.call(|m| self.dispenser.obtain(m, p))?;
-            let first = self.conduct.obtained(m, p, ticket)?;
-            return Ok(first.map_or(Outcome::Holds(ticket), Outcome::Before));
+            return self.conduct.obtained(m, p, ticket);
         };
-        if !self.conduct.may_be_done(m, p, ticket)? || !self.lock.try_lock(m)? {
-            return Ok(Outcome::Holds(ticket));
+        if self.conduct.may_be_done(m, p, ticket)? && self.lock.try_lock(m)? {
+            m.call(|m| self.dispenser.done(m, p, ticket))?;
+            self.conduct.end(m, p)?;
+            self.lock.unlock(m)?;
         }
-        m.call(|m| self.dispenser.done(m, p, ticket))?;
-        self.conduct.end(m, p)?;
-        self.lock.unlock(m)?;
-        Ok(Outcome::Done)
+        Ok(Verdict::Right)
     }
 
-    fn rule(&self, latest: &[Option<Outcome>]) -> Result<(), String> {
-        let n = latest.len();
-        for (p, outcome) in latest.iter().enumerate() {
-            if let Some(Outcome::Before(q)) = outcome {
-                return Err(format!("p{p} obtained its ticket after p{q}, and p{q}'s is not before it"));
-            }
+    fn rule(&self, latest: &[Option<Verdict>]) -> Result<(), String> {
+        let complaint = |p: Pid, verdict: Verdict| match verdict {
+            Verdict::Right => None,
+            Verdict::NotAfter(q) => Some(format!("p{p} obtained its ticket after p{q}, and it is not after p{q}'s")),
+            Verdict::FarFrom(q) => Some(format!("the tickets of p{p} and p{q} are too far apart")),
+        };
+        match latest.iter().enumerate().find_map(|(p, verdict)| complaint(p, (*verdict)?)) {
+            None => Ok(()),
+            Some(complaint) => Err(complaint),
         }
-        let held = latest.iter().filter_map(|outcome| match outcome {
-            Some(Outcome::Holds(ticket)) => Some(*ticket),
-            _ => None,
-        });
-        let held: Vec<usize> = held.collect();
-        if are_close(n, &held) { Ok(()) } else { Err(format!("{held:?} are too far apart")) }
     }
 }
 
-/// Whether the tickets lie within fewer than 7N/2 consecutive ones.
-fn are_close(n: usize, held: &[usize]) -> bool {
-    let all = 7 * n;
-    let spread = |first: usize| held.iter().map(|ticket| (ticket + all - first) % all).max().unwrap_or(0) + 1;
-    held.is_empty() || held.iter().any(|&first| 2 * spread(first) < all)
-}
-
-/// What a call came to.
+/// Whether a ticket can be given while others are held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// Nothing is held.
-    Done,
-    /// This ticket is held.
-    Holds(usize),
-    /// The ticket obtained should be after that of this process, which had obtained it before, and is not.
-    Before(Pid),
+pub enum Verdict {
+    /// It can.
+    Right,
+    /// It should be after that of this process, which had obtained it before, and is not.
+    NotAfter(Pid),
+    /// It is not within a third of all tickets from that of this process.
+    FarFrom(Pid),
 }
 
-impl Value for Outcome {
+impl Value for Verdict {
     #[inline(always)]
     fn to_word(self) -> u64 {
         match self {
-            Outcome::Done => 0,
-            Outcome::Holds(ticket) => 2 * ticket as u64 + 1,
-            Outcome::Before(q) => 2 * q as u64 + 2,
+            Verdict::Right => 0,
+            Verdict::NotAfter(q) => 2 * q as u64 + 1,
+            Verdict::FarFrom(q) => 2 * q as u64 + 2,
         }
     }
     #[inline(always)]
     fn of_word(word: u64) -> Self {
         match word {
-            0 => Outcome::Done,
-            _ if word % 2 == 1 => Outcome::Holds((word / 2) as usize),
-            _ => Outcome::Before((word / 2 - 1) as usize),
+            0 => Verdict::Right,
+            _ if word % 2 == 1 => Verdict::NotAfter((word / 2) as usize),
+            _ => Verdict::FarFrom((word / 2 - 1) as usize),
         }
     }
 }
 
-/// What is known of the processes' use of a dispenser, to tell whether it keeps to Conditions 3 and 5, and whether the
-/// dispenser keeps to Specification 2. Every step here is on line `-`.
+/// What is known of the processes' use of a dispenser, to tell whether they keep to Conditions 3 and 5, and the dispenser
+/// to its specifications. Every step here is on line `-`.
 pub struct Conduct<M: Memory> {
     n: usize,
     usage: Vec<M::Reg<Usage>>,
@@ -302,27 +299,28 @@ impl<M: Memory> Conduct<M> {
         m.at("-").write(&self.usage[p], Usage::Obtaining)
     }
 
-    /// To be called after ObtainTicket. Returns one whose ticket should be before `p`'s and is not.
-    pub fn obtained(&self, m: &mut M, p: Pid, ticket: usize) -> Result<Option<Pid>, M::Halt> {
-        let first = m.fold(self.n, None, |m, first, q| {
+    /// To be called after ObtainTicket. Compares the ticket with those that are held.
+    pub fn obtained(&self, m: &mut M, p: Pid, ticket: usize) -> Result<Verdict, M::Halt> {
+        let verdict = m.fold(self.n, Verdict::Right, |m, verdict, q| {
             if q == p {
-                return Ok(first);
+                return Ok(verdict);
             }
             match m.at("-").read(&self.usage[q])? {
                 Usage::None => {}
                 Usage::Obtaining => m.at("-").write(&self.overlap[p][q], true)?,
+                Usage::Holding(other) if !are_close(self.n, other, ticket) => return Ok(Verdict::FarFrom(q)),
                 Usage::Holding(other) => {
                     if !is_before(self.n, other, ticket) && !m.at("-").test(&self.overlap[q][p], |overlap| overlap)? {
-                        return Ok(Some(q));
+                        return Ok(Verdict::NotAfter(q));
                     }
                 }
             }
-            Ok(first)
+            Ok(verdict)
         })?;
         // In this order: who sees no overlap then sees the ticket.
         m.at("-").write(&self.usage[p], Usage::Holding(ticket))?;
         m.fold(self.n, (), |m, (), q| if q == p { Ok(()) } else { m.at("-").write(&self.overlap[q][p], false) })?;
-        Ok(first)
+        Ok(verdict)
     }
 
     /// Whether Conditions 3 and 5 let `p` be done with its ticket; once they do, they go on doing so.
@@ -427,22 +425,27 @@ mod tests {
     }
 
     #[test]
+    fn tickets_are_close_within_a_third_of_the_circle() {
+        assert!(are_close(2, 12, 2) && are_close(2, 2, 12) && !are_close(2, 0, 5));
+        assert!(are_close(3, 0, 6) && !are_close(3, 0, 7));
+    }
+
+    #[test]
     fn the_rule_forbids_tickets_out_of_order_or_far_apart() {
         let part = ticket_dispenser(&mut Solo::new(), 2);
-        let rule = |one, other| part.rule(&[Some(one), Some(other)]);
-        assert!(rule(Outcome::Holds(13), Outcome::Holds(4)).is_ok());
-        assert!(rule(Outcome::Holds(1), Outcome::Done).is_ok());
-        assert_eq!(rule(Outcome::Holds(0), Outcome::Holds(6)).unwrap_err(), "[0, 6] are too far apart");
+        let rule = |verdict| part.rule(&[Some(Verdict::Right), Some(verdict)]);
+        assert!(rule(Verdict::Right).is_ok());
+        assert_eq!(rule(Verdict::FarFrom(0)).unwrap_err(), "the tickets of p1 and p0 are too far apart");
         assert_eq!(
-            rule(Outcome::Done, Outcome::Before(0)).unwrap_err(),
-            "p1 obtained its ticket after p0, and p0's is not before it"
+            rule(Verdict::NotAfter(0)).unwrap_err(),
+            "p1 obtained its ticket after p0, and it is not after p0's"
         );
     }
 
     #[test]
     fn values_survive_a_register() {
-        for outcome in [Outcome::Done, Outcome::Holds(0), Outcome::Holds(7), Outcome::Before(0), Outcome::Before(3)] {
-            assert_eq!(Outcome::of_word(outcome.to_word()), outcome);
+        for verdict in [Verdict::Right, Verdict::NotAfter(0), Verdict::FarFrom(0), Verdict::FarFrom(3)] {
+            assert_eq!(Verdict::of_word(verdict.to_word()), verdict);
         }
         for usage in [Usage::None, Usage::Obtaining, Usage::Holding(0), Usage::Holding(9)] {
             assert_eq!(Usage::of_word(usage.to_word()), usage);
