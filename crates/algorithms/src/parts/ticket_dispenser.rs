@@ -202,13 +202,17 @@ pub struct Etiquette<M: Memory, D> {
     lock: TestAndSet<M>,
 }
 
+impl<M: Memory, D: Dispenser<M>> Etiquette<M, D> {
+    /// A dispenser that `n` processes will use.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize, dispenser: D) -> Self {
+        Etiquette { dispenser, conduct: Conduct::new(space, n), lock: TestAndSet::new(space) }
+    }
+}
+
 /// The dispenser for `n` processes, used as its etiquette asks.
 pub fn ticket_dispenser<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, TicketDispenser<M>> {
-    Etiquette {
-        dispenser: TicketDispenser::new(space, n),
-        conduct: Conduct::new(space, n),
-        lock: TestAndSet::new(space),
-    }
+    let dispenser = TicketDispenser::new(space, n);
+    Etiquette::new(space, n, dispenser)
 }
 
 impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
@@ -294,6 +298,11 @@ impl<M: Memory> Conduct<M> {
         Ok(m.at("-").read(&self.usage[p])?.ticket())
     }
 
+    /// Whether `p` obtains a ticket or holds one.
+    pub fn participates(&self, m: &mut M, p: Pid) -> Result<bool, M::Halt> {
+        m.at("-").test(&self.usage[p], |usage| usage != Usage::None)
+    }
+
     /// To be called before ObtainTicket.
     pub fn begin(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("-").write(&self.usage[p], Usage::Obtaining)
@@ -305,9 +314,14 @@ impl<M: Memory> Conduct<M> {
             if q == p {
                 return Ok(verdict);
             }
-            match m.at("-").read(&self.usage[q])? {
-                Usage::None => {}
-                Usage::Obtaining => m.at("-").write(&self.overlap[p][q], true)?,
+            // Set before looking: if q has its ticket by then, it may not see the flag any more.
+            m.at("-").write(&self.overlap[p][q], true)?;
+            let usage = m.at("-").read(&self.usage[q])?;
+            if usage != Usage::Obtaining {
+                m.at("-").write(&self.overlap[p][q], false)?;
+            }
+            match usage {
+                Usage::None | Usage::Obtaining => {}
                 Usage::Holding(other) if !are_close(self.n, other, ticket) => return Ok(Verdict::FarFrom(q)),
                 Usage::Holding(other) => {
                     if !is_before(self.n, other, ticket) && !m.at("-").test(&self.overlap[q][p], |overlap| overlap)? {

@@ -1,0 +1,218 @@
+//! What Danek and Golab's proof says of the inside of their lock, and what becomes of its parts if they are changed.
+use doorway_algorithms::{
+    mutex::danek_golab::DanekGolab,
+    parts::{
+        renaming_tree::{PlainTree, RenamingTree},
+        special_set::{self, SpecialSet, StaticSet},
+        special_set_adaptive::{AdaptiveSet, Trust},
+        test_and_set::TestAndSet,
+        ticket_dispenser::{self, Conduct, Dispenser, TicketDispenser, Verdict},
+    },
+};
+use doorway_checker::{Error, Fault, Handle, Model, Property, Registers, Report, View, check, check_part};
+use doorway_memory::{Home, Memory, Name, Pid, Space};
+
+type Result<T> = std::result::Result<T, <View as Memory>::Halt>;
+
+/// Lemma 1: the lock keeps to Conditions 1-5. (That its parts then do as specified is for `claims.rs`.)
+#[test]
+fn the_lock_uses_its_parts_as_they_ask_for_two() {
+    let report = watched(2, 3, |model| model).expect("no condition is broken");
+    assert_eq!((report.states, report.incomplete), (0, None));
+}
+
+#[test]
+#[ignore = "1 minute"]
+fn the_lock_uses_its_parts_as_they_ask_for_three_and_one_passage_each() {
+    let report = watched(3, 3, |model| model.passages(1)).expect("no condition is broken");
+    assert_eq!(report.states, 0);
+}
+
+/// Condition 4 cannot be had for less.
+#[test]
+fn while_one_participates_another_can_three_times() {
+    let error = watched(2, 2, |model| model).expect_err("twice is not enough");
+    let Error::Broken { fault: Fault::Panicked(message), .. } = error else { panic!("{error}") };
+    assert!(message.starts_with("Condition 4"), "{message}");
+}
+
+/// Checks the lock, and on the way Conditions 1-5 with so many participations for Condition 4.
+fn watched(n: usize, most: u8, shape: impl Fn(Model) -> Model) -> std::result::Result<Report, Error> {
+    check(&shape(Model::new(n)), |space| {
+        let set = WatchedSet {
+            set: StaticSet::new(space, n),
+            is_in: space.array("isIn", n, false),
+            removing: space.shared("removing", false),
+        };
+        let dispenser = WatchedDispenser {
+            dispenser: TicketDispenser::new(space, n),
+            conduct: Conduct::new(space, n),
+            finishing: space.shared("finishing", false),
+            count: (0..n).map(|p| (0..n).map(|q| count(space, p, q)).collect()).collect(),
+            most,
+        };
+        let lock = TestAndSet::new(space);
+        DanekGolab::over(space, n, lock, (), set, dispenser)
+    })
+}
+
+fn count(space: &mut Registers, p: Pid, q: Pid) -> Handle<u8> {
+    space.register(Name::new("count").index(p).index(q), Home::Nobody, 0)
+}
+
+/// A set that panics when it is not used as Condition 1 asks.
+struct WatchedSet {
+    set: StaticSet<View>,
+    is_in: Vec<Handle<bool>>,
+    removing: Handle<bool>,
+}
+
+impl SpecialSet<View> for WatchedSet {
+    fn insert_self(&self, m: &mut View, p: Pid) -> Result<()> {
+        assert!(!m.swap(&self.is_in[p], true)?, "Condition 1(a): process {p} is in already");
+        self.set.insert_self(m, p)
+    }
+
+    fn remove_self(&self, m: &mut View, p: Pid) -> Result<Option<Pid>> {
+        assert!(!m.swap(&self.removing, true)?, "Condition 1(b): process {p} does not remove itself alone");
+        assert!(m.swap(&self.is_in[p], false)?, "Condition 1(a): process {p} is not in");
+        let other = m.call(|m| self.set.remove_self(m, p))?;
+        m.write(&self.removing, false)?;
+        Ok(other)
+    }
+}
+
+/// A dispenser that panics when it is not used as Conditions 2-5 ask. Like that of the part, what is watched only makes
+/// an operation look longer.
+struct WatchedDispenser {
+    dispenser: TicketDispenser<View>,
+    conduct: Conduct<View>,
+    finishing: Handle<bool>,
+    /// count\[p]\[q]: how often q has participated during this participation of p.
+    count: Vec<Vec<Handle<u8>>>,
+    most: u8,
+}
+
+impl WatchedDispenser {
+    fn others(&self, m: &mut View, p: Pid, each: impl Fn(&mut View, Pid) -> Result<()>) -> Result<()> {
+        m.fold(self.count.len(), (), |m, (), q| if q == p { Ok(()) } else { each(m, q) })
+    }
+
+    /// Condition 4. What p counts starts with those who participate now; q is counted by all who do.
+    fn count(&self, m: &mut View, p: Pid) -> Result<()> {
+        self.others(m, p, |m, q| {
+            if !self.conduct.participates(m, q)? {
+                return Ok(());
+            }
+            m.write(&self.count[p][q], 1)?;
+            let times = m.fetch_add(&self.count[q][p], 1)? + 1;
+            let most = self.most;
+            assert!(times <= most, "Condition 4: process {p} participates {times} times while process {q} does once");
+            Ok(())
+        })
+    }
+}
+
+impl Dispenser<View> for WatchedDispenser {
+    fn obtain(&self, m: &mut View, p: Pid) -> Result<usize> {
+        assert!(!self.conduct.participates(m, p)?, "Condition 2: process {p} has a ticket");
+        self.count(m, p)?;
+        self.conduct.begin(m, p)?;
+        let ticket = m.call(|m| self.dispenser.obtain(m, p))?;
+        assert_eq!(self.conduct.obtained(m, p, ticket)?, Verdict::Right);
+        Ok(ticket)
+    }
+
+    fn done(&self, m: &mut View, p: Pid, ticket: usize) -> Result<()> {
+        assert_eq!(self.conduct.ticket(m, p)?, Some(ticket), "Condition 2");
+        assert!(!m.swap(&self.finishing, true)?, "Condition 3(a): process {p} is not done alone");
+        assert!(self.conduct.may_be_done(m, p, ticket)?, "Condition 3(b) or 5: process {p} is done too early");
+        m.call(|m| self.dispenser.done(m, p, ticket))?;
+        self.conduct.end(m, p)?;
+        self.others(m, p, |m, q| m.write(&self.count[p][q], 0))?;
+        m.write(&self.finishing, false)
+    }
+}
+
+/// The subtree test makes the adaptive set right for three processes too, with leaves from the simplest renaming.
+#[test]
+#[ignore = "1 minute, 1 GB"]
+fn the_adaptive_set_is_right_for_three_over_a_plain_renaming() {
+    let report = set(3, |space| {
+        let places = PlainTree::new(space, 3);
+        AdaptiveSet::over(space, 3, places)
+    });
+    assert!(report.holds(Property::Rule) && report.holds(Property::WaitFree), "{report}");
+    assert_eq!((report.states, report.incomplete), (0, None));
+}
+
+/// As `special-set-verbatim`, whose leaves come from a simpler renaming.
+#[test]
+#[ignore = "30 s"]
+fn figure_5_as_printed_fails_over_kim_and_andersons_renaming() {
+    let report = set(2, |space| {
+        let places = RenamingTree::new(space, 2);
+        AdaptiveSet::over(space, 2, places).trusting(Trust::Leaf)
+    });
+    let finding = report.finding(Property::Rule);
+    assert_eq!(finding.note, "p1 was told of itself");
+    assert_eq!(finding.run.as_ref().map(|run| run.steps.len()), Some(0));
+}
+
+fn set<S: SpecialSet<View>>(n: usize, make: impl Fn(&mut Registers) -> S) -> Report {
+    let part = |space: &mut Registers| {
+        let set = make(space);
+        special_set::Etiquette::new(space, n, set)
+    };
+    check_part(&Model::new(n), part).expect("it keeps the rules")
+}
+
+/// The rules can be broken: by sets that know of nobody, or of anybody, and by
+/// numbers that stay the same, or grow too fast.
+#[test]
+fn what_is_not_such_a_part_is_told_apart() {
+    let told = |report: Report| report.finding(Property::Rule).note.clone();
+    assert_eq!(told(set(2, |_| Saying(|_| None))), "p0 was told that nobody else is in the set, and p1 is");
+    assert_eq!(told(set(2, |_| Saying(|p| Some(1 - p)))), "p0 was told of p1, which is not in the set");
+    assert_eq!(told(counter(0)), "p1 obtained its ticket after p0, and it is not after p0's");
+    assert_eq!(told(counter(5)), "the tickets of p1 and p0 are too far apart");
+}
+
+/// A set that says this, whoever is in.
+struct Saying(fn(Pid) -> Option<Pid>);
+
+impl SpecialSet<View> for Saying {
+    fn insert_self(&self, _: &mut View, _: Pid) -> Result<()> {
+        Ok(())
+    }
+
+    fn remove_self(&self, _: &mut View, p: Pid) -> Result<Option<Pid>> {
+        Ok((self.0)(p))
+    }
+}
+
+fn counter(step: usize) -> Report {
+    let part = |space: &mut Registers| {
+        let counter = Counter { next: space.shared("next", 0), step };
+        ticket_dispenser::Etiquette::new(space, 2, counter)
+    };
+    check_part(&Model::new(2), part).expect("it keeps the rules")
+}
+
+/// A dispenser that counts in steps.
+struct Counter {
+    next: Handle<usize>,
+    step: usize,
+}
+
+impl Dispenser<View> for Counter {
+    fn obtain(&self, m: &mut View, _: Pid) -> Result<usize> {
+        let ticket = m.read(&self.next)?;
+        m.write(&self.next, (ticket + self.step) % 14)?;
+        Ok(ticket)
+    }
+
+    fn done(&self, _: &mut View, _: Pid, _: usize) -> Result<()> {
+        Ok(())
+    }
+}
