@@ -1,5 +1,11 @@
 //! `doorway rmr --grow`
-use std::{fs, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Instant,
+};
 
 use clap::Args;
 use doorway_algorithms::{
@@ -18,14 +24,14 @@ use crate::{
 };
 
 #[derive(Args)]
-pub(crate) struct Arguments {
+pub(crate) struct Growing {
     /// Simulates instead: how the remote references grow with n, k or c, the processes that take part; such as 2..1024,
     /// k=1..32 or c=1..64
     #[arg(long, value_name = "RANGE", conflicts_with = "Limits")]
     grow: Option<String>,
     /// Only so many processes take part
-    #[arg(long, value_name = "C", requires = "grow")]
-    contention: Option<usize>,
+    #[arg(long, value_name = "C", requires = "grow", value_parser = clap::value_parser!(u16).range(1..))]
+    contention: Option<u16>,
     /// What random choices start from
     #[arg(long, value_name = "S", requires = "grow", default_value_t = 0)]
     seed: u64,
@@ -45,7 +51,7 @@ pub(crate) struct Question<'a> {
     pub(crate) json: bool,
 }
 
-impl Arguments {
+impl Growing {
     pub(crate) fn is_asked(&self) -> bool {
         self.grow.is_some()
     }
@@ -53,7 +59,12 @@ impl Arguments {
     pub(crate) fn run(&self, question: &Question<'_>) -> Result<Answer, Trouble> {
         let start = Instant::now();
         let range = Range::parse(self.grow.as_deref().unwrap_or_default())?;
-        let series = Series::new(question, &range, self.contention)?;
+        let series = Series::new(question, &range, self.contention.map(usize::from))?;
+        if let Some(path) = &self.plot {
+            // Better now than after a minute.
+            let file = OpenOptions::new().append(true).create(true).open(path);
+            file.map_err(|error| unwritable(path, &error))?;
+        }
         let watcher = Watcher::new(question.about.name.to_string());
         let growth = series.measure(question.about, question.cost, |plan, size| {
             watcher.say(&format!("simulating n={} k={}", size.n, size.k));
@@ -69,15 +80,16 @@ impl Arguments {
         };
         let report = Report { question, series: &series, growth: &growth, seed: self.seed };
         if let Some(path) = &self.plot {
-            let drawing = plot::svg(&report.headline(), &growth);
-            let trouble =
-                |error| Trouble(format!("cannot write `{}`: {error}; write it somewhere else", path.display()));
-            fs::write(path, drawing).map_err(trouble)?;
+            fs::write(path, plot::svg(&report.headline(), &growth)).map_err(|error| unwritable(path, &error))?;
         }
         let text =
             if question.json { format!("{:#}\n", report.json(start.elapsed().as_secs_f64())) } else { report.text() };
         Ok(Answer { text, code: if report.is_complete() { HOLDS } else { UNDECIDED } })
     }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Trouble {
+    Trouble(format!("cannot write `{}`: {error}; write it somewhere else", path.display()))
 }
 
 /// How a lock's remote references grow with n up to 64, or for 64 processes with k or c: less than a second.
@@ -150,6 +162,13 @@ impl Series {
                 if n.is_some() {
                     return Err(grows("-n", "k or c"));
                 }
+                if range.to > MAX_SIMULATED {
+                    let (name, to) = (about.name, range.to);
+                    return Err(Trouble(format!(
+                        "`{name}` can be simulated for at most {MAX_SIMULATED} processes, not {to}; \
+                         try `--grow 2..{MAX_SIMULATED}`"
+                    )));
+                }
                 about.simulated_size(Some(range.to), fixed_k)?;
                 let sizes = range.values().into_iter().filter_map(|n| about.simulated_size(Some(n), fixed_k).ok());
                 sizes.map(|size| (size.n, size, contention.unwrap_or(size.n))).collect::<Vec<_>>()
@@ -158,10 +177,18 @@ impl Series {
                 if k.is_some() {
                     return Err(grows("-k", "n or c"));
                 }
+                if about.kind == Kind::Mutex {
+                    let name = about.name;
+                    return Err(Trouble(format!("`{name}` is mutual exclusion, so k is 1; let n or c grow")));
+                }
                 let n = n.unwrap_or((2 * range.to).min(MAX_SIMULATED));
+                if range.to >= n {
+                    let to = range.to;
+                    return Err(Trouble(format!("k is less than n, and {to} is not less than {n}; raise -n")));
+                }
                 let size = |k| about.simulated_size(Some(n), Some(k));
-                let sizes: Result<Vec<Size>, _> = range.values().into_iter().rev().map(size).collect();
-                sizes?.into_iter().rev().map(|size| (size.k, size, contention.unwrap_or(n))).collect()
+                let sizes: Result<Vec<Size>, _> = range.values().into_iter().map(size).collect();
+                sizes?.into_iter().map(|size| (size.k, size, contention.unwrap_or(n))).collect()
             }
             Variable::C => {
                 if contention.is_some() {
@@ -172,8 +199,10 @@ impl Series {
             }
         };
         let most = points.iter().map(|(_, size, _)| size.n).max().unwrap_or(0);
-        if let Some(&(_, _, c)) = points.iter().find(|&&(_, _, c)| c > most || c == 0) {
-            return Err(Trouble(format!("from 1 to {most} of {most} processes can take part, not {c}; raise -n")));
+        if let Some(&(_, _, c)) = points.iter().find(|&&(_, _, c)| c > most) {
+            return Err(Trouble(format!(
+                "at most {most} of {most} processes can take part, not {c}; take more processes"
+            )));
         }
         if points.len() < 2 {
             let k = fixed_k.unwrap_or(1);
@@ -261,6 +290,9 @@ impl Report<'_> {
         if !self.is_complete() {
             text += "  interrupted: these are the sizes that were through\n";
         }
+        if let Some((value, _)) = self.growth.points.iter().find(|(_, measured)| measured.cut) {
+            text += &format!("  from {value} on not every run was gone through to its end\n");
+        }
         if self.growth.points.iter().any(|(_, measured)| measured.stuck) {
             text += "  in some runs all who were left waited for one another\n";
         }
@@ -287,6 +319,7 @@ impl Report<'_> {
                     "mean": measured.mean,
                     "schedule": measured.schedule.to_string(),
                     "passages": measured.passages,
+                    "cut": measured.cut,
                     "stuck": measured.stuck,
                 })
             })

@@ -9,7 +9,7 @@ use doorway_memory::{Exclusion, Part};
 use serde_json::{Value, json};
 
 use crate::{
-    grow::{self, Question},
+    grow::{Growing, Question},
     limits::Limits,
     output::{Answer, HOLDS, Trouble, UNDECIDED},
     progress::Watcher,
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
     #[command(flatten)]
-    grow: grow::Arguments,
+    grow: Growing,
     #[command(flatten)]
     limits: Limits,
     /// Prints JSON

@@ -192,6 +192,94 @@ fn remote_references_are_exact_or_unbounded() {
     refused(&["rmr", "bouncer"], "`bouncer` is a part and has no passages; try a lock, such as `bakery`");
 }
 
+#[test]
+fn growth_is_told_in_what_grows() {
+    let by_n = json(&["rmr", "k-bakery", "--grow", "2..32", "--model", "dsm", "--json"]);
+    for field in ["algorithm", "n", "k", "model", "seed", "points", "class", "residual", "mean_class", "complete"] {
+        assert!(by_n.get(field).is_some(), "no `{field}`");
+    }
+    assert_eq!((&by_n["class"], &by_n["n"], &by_n["k"]), (&"O(N)".into(), &Value::Null, &2.into()));
+    let points: Vec<(u64, u64)> = by_n["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| (point["n"].as_u64().unwrap(), point["worst"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(points, [4, 8, 16, 32].map(|n| (n, 4 * (n - 1))), "with k = 2 there are more than two processes");
+    assert!(by_n["points"][0]["mean"].is_number());
+
+    let class = |arguments: &[&str]| json(&[arguments, &["--json"]].concat())["class"].clone();
+    assert_eq!(class(&["rmr", "k-bakery", "--grow", "k=1..16", "-n", "32", "--model", "dsm"]), "O(1)");
+    assert_eq!(class(&["rmr", "kim-anderson", "--grow", "c=1..64", "-n", "64"]), "O(min(c, log N))");
+    assert_eq!(class(&["rmr", "yang-anderson", "--grow", "2..64"]), "O(log N)");
+    assert_eq!(class(&["rmr", "mcs", "--grow", "2..64"]), "O(1)");
+    assert_eq!(class(&["rmr", "ticket-k", "--grow", "2..64"]), "O(N)");
+    let unbounded = json(&["rmr", "bakery", "--grow", "2..8", "--model", "dsm", "--json"]);
+    assert_eq!((&unbounded["class"], &unbounded["bounded"]), (&"unbounded".into(), &false.into()));
+    assert_eq!(unbounded["why"], "busy-waits remotely");
+}
+
+#[test]
+fn the_same_seed_prints_the_same_and_another_may_not() {
+    let run = |seed| doorway(&["rmr", "tournament", "--grow", "2..16", "--seed", seed]).stdout;
+    assert_eq!(text(&run("7")), text(&run("7")));
+    assert_ne!(text(&run("7")), text(&run("8")));
+    assert!(text(&run("7")).lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn a_curve_can_be_drawn() {
+    let path = std::env::temp_dir().join(format!("doorway-{}.svg", std::process::id()));
+    let output = doorway(&["rmr", "mcs", "--grow", "2..16", "--plot", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0));
+    let drawing = std::fs::read_to_string(&path).expect("it was written");
+    std::fs::remove_file(&path).expect("it can be removed");
+    assert!(drawing.starts_with("<svg") && drawing.ends_with("</svg>\n"), "{drawing}");
+    assert_eq!(drawing.matches("<circle").count(), 2 * 4);
+}
+
+#[test]
+fn what_cannot_grow_is_refused() {
+    let tries = "try `--grow 2..1024`, `--grow k=1..32` or `--grow c=1..64`";
+    refused(&["rmr", "bakery", "--grow", "5"], &format!("`5` is not a range; {tries}"));
+    refused(&["rmr", "bakery", "--grow", "m=1..4"], &format!("`m` does not grow; {tries}"));
+    refused(&["rmr", "bakery", "--grow", "8..2"], &format!("`8..2` does not rise from 1 or more; {tries}"));
+    refused(
+        &["rmr", "bakery", "--grow", "2..2048"],
+        "`bakery` can be simulated for at most 1024 processes, not 2048; try `--grow 2..1024`",
+    );
+    refused(
+        &["rmr", "peterson", "--grow", "2..8"],
+        "`peterson` is for 2 processes, not 8; for more try `filter` or `bakery`",
+    );
+    refused(&["rmr", "bakery", "--grow", "k=1..4"], "`bakery` is mutual exclusion, so k is 1; let n or c grow");
+    refused(&["rmr", "bakery", "--grow", "2..8", "-n", "4"], "`-n` is what grows; leave it out, or let k or c grow");
+    refused(
+        &["rmr", "k-bakery", "--grow", "k=1..64", "-n", "64"],
+        "k is less than n, and 64 is not less than 64; raise -n",
+    );
+    refused(
+        &["rmr", "bakery", "--grow", "c=1..64", "-n", "32"],
+        "at most 32 of 32 processes can take part, not 64; take more processes",
+    );
+    refused(
+        &["rmr", "k-bakery", "--grow", "2..4", "-k", "3"],
+        "`k-bakery` with k=3 is for more than 3 processes; raise the range",
+    );
+    refused(
+        &["rmr", "bakery", "--grow", "2..8", "--plot", "/nonexistent/curve.svg"],
+        "cannot write `/nonexistent/curve.svg`: No such file or directory (os error 2); write it somewhere else",
+    );
+    refused(
+        &["rmr", "bouncer", "--grow", "2..8"],
+        "`bouncer` is a part and has no passages; try a lock, such as `bakery`",
+    );
+    for flag in ["--seed", "--contention", "--plot"] {
+        assert_eq!(doorway(&["rmr", "bakery", flag, "3"]).status.code(), Some(2), "{flag} is for `--grow`");
+    }
+    assert_eq!(doorway(&["rmr", "bakery", "--grow", "2..8", "--max-states", "9"]).status.code(), Some(2));
+}
+
 /// What a survey could not decide it does not call a disagreement.
 #[test]
 fn a_survey_that_is_stopped_early_says_what_is_not_decided() {

@@ -29,7 +29,7 @@ pub struct Plan {
 }
 
 /// Accesses of one schedule, if nobody says otherwise.
-const ACCESSES: u64 = 100_000_000;
+const ACCESSES: u64 = 30_000_000;
 /// How often it is asked whether to go on.
 const STEPS_PER_QUESTION: u64 = 1 << 14;
 /// At most so many processes go through the lock alone: it is the same for all, or nearly.
@@ -167,6 +167,8 @@ pub struct Measured {
     pub most_inside: usize,
     /// Whether, in some schedule, all who were left waited for one another.
     pub stuck: bool,
+    /// Whether some schedule was ended after as many accesses as the plan allows. What was seen until then counts.
+    pub cut: bool,
     /// Whether it was told to stop.
     pub cancelled: bool,
 }
@@ -215,6 +217,7 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
         unbounded: None,
         most_inside: 0,
         stuck: false,
+        cut: false,
         cancelled: false,
     };
     for schedule in Schedule::ALL {
@@ -230,6 +233,7 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
         found.accesses += run.accesses;
         found.most_inside = found.most_inside.max(run.tally.most_inside);
         found.stuck |= run.stuck;
+        found.cut |= run.accesses > plan.accesses;
         if run.tally.endless {
             found.unbounded = Some(Unbounded::BusyWait);
         } else if run.tally.worst > plan.cap() {
