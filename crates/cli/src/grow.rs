@@ -94,7 +94,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Trouble {
 
 /// How a lock's remote references grow with n up to 64, or for 64 processes with k or c: less than a second.
 pub(crate) fn glance(about: &'static About, cost: Cost, variable: Variable) -> Option<Growth> {
-    const ACCESSES: u64 = 1_000_000;
+    const ACCESSES: u64 = 700_000;
     let (n, from, to) = match variable {
         Variable::N => (None, 2, 64),
         Variable::K => (Some(64), 1, 32),
@@ -291,7 +291,8 @@ impl Report<'_> {
             text += "  interrupted: these are the sizes that were through\n";
         }
         if let Some((value, _)) = self.growth.points.iter().find(|(_, measured)| measured.cut) {
-            text += &format!("  from {value} on not every run was gone through to its end\n");
+            let so = if self.growth.leaves_out { ", and it is not fitted" } else { "" };
+            text += &format!("  from {value} on not every run was gone through to its end{so}\n");
         }
         if self.growth.points.iter().any(|(_, measured)| measured.stuck) {
             text += "  in some runs all who were left waited for one another\n";

@@ -4,6 +4,9 @@ use crate::{
     measure::{Measured, Unbounded},
 };
 
+/// So many points are enough for a curve.
+const ENOUGH: usize = 5;
+
 /// How the remote references of a passage grow.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -12,6 +15,8 @@ pub struct Growth {
     pub variable: Variable,
     /// What was measured, for rising values of it.
     pub points: Vec<(usize, Measured)>,
+    /// Whether the curves leave out sizes whose runs were cut: what was seen of those is too little.
+    pub leaves_out: bool,
     /// The curve of the worst.
     pub worst: Fit,
     /// The curve of the mean.
@@ -47,12 +52,15 @@ impl Growth {
             points.push((value, measured));
         }
         let limit = n.filter(|_| variable == Variable::C).map(|n| (n as f64).log2());
+        let whole = points.iter().filter(|(_, measured)| !measured.cut).count();
+        let leaves_out = (ENOUGH..points.len()).contains(&whole);
         let curve = |y: fn(&Measured) -> f64| {
-            let points: Vec<(f64, f64)> = points.iter().map(|(x, measured)| (*x as f64, y(measured))).collect();
+            let fitted = points.iter().filter(|(_, measured)| !(leaves_out && measured.cut));
+            let points: Vec<(f64, f64)> = fitted.map(|(x, measured)| (*x as f64, y(measured))).collect();
             Fit::of(&points, limit)
         };
         let [worst, mean] = [curve(|measured| measured.worst as f64), curve(|measured| measured.mean)];
-        (!points.is_empty()).then_some(Growth { variable, points, worst, mean })
+        (!points.is_empty()).then_some(Growth { variable, points, leaves_out, worst, mean })
     }
 
     /// Why there is no bound, if there is none.
