@@ -44,9 +44,9 @@ pub struct About {
     pub primitives: &'static [&'static str],
     /// Whether the source has calls follow one another: they must not overlap then.
     pub sequential: bool,
-    /// How many passages each process makes in a survey, if all of them would be too many.
+    /// How many passages each process makes in a survey, if all of them would be too many; 0 if even one is.
     pub survey_passages: Option<u32>,
-    /// Whether remote references are bounded, for `default_n` processes; nothing for a part.
+    /// Whether remote references are bounded, for `default_n` processes; nothing for a part, or if nobody asks.
     pub local_spin: Option<LocalSpin>,
     /// How many remote references a passage makes, as the source claims it; `None` if it claims nothing.
     pub remote: Option<Remote>,
@@ -158,6 +158,17 @@ impl About {
     #[must_use]
     pub fn crashes(&self, k: usize) -> usize {
         if self.claims.contains(&Claim::Crashes) { k - 1 } else { 0 }
+    }
+
+    /// Whether a survey looks at it, or would take too long.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::{danek_golab, peterson};
+    /// assert!(peterson::ABOUT.is_surveyed() && !danek_golab::ABOUT.is_surveyed());
+    /// ```
+    #[must_use]
+    pub fn is_surveyed(&self) -> bool {
+        self.survey_passages != Some(0)
     }
 
     /// Whether the property is claimed to fail.

@@ -1,15 +1,16 @@
 //! The mistakes, each with the shortest run that shows it, as it is printed.
 mod common;
 
-use common::report;
+use common::{about, bounded, report};
 use doorway_checker::Property;
 
 /// The runs are pinned whole: a shorter one would have to be a better one, and a longer one is a defect.
 macro_rules! mistakes {
-    ($($test:ident: $name:literal, $n:literal, $property:ident => $run:literal;)*) => {$(
+    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal, $property:ident => $run:literal;)*) => {$(
+        $(#[$attribute])*
         #[test]
         fn $test() {
-            let report = report($name, $n, |model| model.only([Property::$property]));
+            let report = report($name, $n, |model| bounded(about($name), model).only([Property::$property]));
             let finding = report.finding(Property::$property);
             let run = finding.run.as_ref().expect("it fails");
             assert_eq!(format!("{finding}{run}"), $run);
@@ -164,5 +165,179 @@ exclusion FAILS in 10 steps
 \x20  8  p1  21  Want[0][1] = ∞   -> inside
 \x20  9  p0  16  Want[0][1] := 1
 \x20 10  p0  21  Want[1][0] = 2   -> inside
+";
+    danek_golab_without_dummies_lets_one_pass_who_comes_later: "danek-golab-no-dummy", 2, Fcfs => "\
+fcfs FAILS in 30 steps: process 1 starts after process 0 is through the doorway, and enters first
+\x20  1  p0  25   MyNode[0] := 2
+\x20  2  p0  29   NodeVal[2] := 0
+\x20  3  p0  45   lastTicket = 13
+\x20  4  p0  47   Tickets[0] = FREE
+\x20  5  p0  52   Tickets[13] = INUSE
+\x20  6  p0  57   Tickets[0] := INUSE
+\x20  7  p1  25   MyNode[1] := 3
+\x20  8  p1  29   NodeVal[3] := 1
+\x20  9  p1  45   lastTicket = 13
+\x20 10  p1  47   Tickets[0] = INUSE
+\x20 11  p1  47   Tickets[1] = FREE
+\x20 12  p1  52   Tickets[0] = INUSE
+\x20 13  p1  57   Tickets[1] := INUSE
+\x20 14  p1  L    swap(lock, true) = false
+\x20 15  p1  6    Head[1] := false
+\x20 16  p1  35   NodeVal[2] = 0
+\x20 17  p1  36   MyNode[0] = 2
+\x20 18  p1  29   NodeVal[2] := 0
+\x20 19  p1  38   MyNode[1] := ⊥
+\x20 20  p1  q5   Pos[1] = ⊥
+\x20 21  p1  q1   Pos[1] = ⊥
+\x20 22  p1  q2   Size = 0
+\x20 23  p1  q2   Size := 1
+\x20 24  p1  q4   Heap[0] := (1, 1)
+\x20 25  p1  q4   Pos[1] := 0
+\x20 26  p1  q10  Heap[0] = (1, 1)
+\x20 27  p1  13   Head[1] := true
+\x20 28  p1  U    lock := false
+\x20 29  p1  15   Head[1] = true
+\x20 30  p1  L    swap(lock, true) = false  -> inside
+";
+    the_special_set_as_printed_returns_the_caller: "special-set-verbatim", 2, Rule => "\
+rule FAILS in 44 steps: p0 was told of itself
+\x20  1  p0  -   standing[0] = out
+\x20  2  p0  -   standing[0] := coming
+\x20  3  p0  a   compare-and-swap(Taken[1], ⊥, 0) = true
+\x20  4  p0  25  MyNode[0] := 1
+\x20  5  p0  29  NodeVal[4] := 0
+\x20  6  p0  29  NodeVal[1] := 0
+\x20  7  p0  -   standing[0] := in                         -> returned
+\x20  8  p0  -   standing[0] = in
+\x20  9  p0  L   swap(lock, true) = false
+\x20 10  p0  -   standing[1] = out
+\x20 11  p0  31  MyNode[0] = 1
+\x20 12  p0  35  NodeVal[2] = ⊥
+\x20 13  p0  35  NodeVal[3] = ⊥
+\x20 14  p0  35  NodeVal[5] = ⊥
+\x20 15  p0  38  MyNode[0] := ⊥
+\x20 16  p0  r   Taken[1] := ⊥
+\x20 17  p0  -   standing[0] := out
+\x20 18  p0  U   lock := false                             -> returned
+\x20 19  p0  -   standing[0] = out
+\x20 20  p0  -   standing[0] := coming
+\x20 21  p1  -   standing[1] = out
+\x20 22  p1  -   standing[1] := coming
+\x20 23  p1  a   compare-and-swap(Taken[1], ⊥, 1) = true
+\x20 24  p0  a   compare-and-swap(Taken[1], ⊥, 0) = false
+\x20 25  p0  a   Taken[1] = 1
+\x20 26  p0  a   compare-and-swap(Taken[3], ⊥, 0) = true
+\x20 27  p0  25  MyNode[0] := 3
+\x20 28  p0  29  NodeVal[3] := 0
+\x20 29  p0  29  NodeVal[1] := 0
+\x20 30  p0  -   standing[0] := in                         -> returned
+\x20 31  p0  -   standing[0] = in
+\x20 32  p0  L   swap(lock, true) = false
+\x20 33  p0  -   standing[1] = coming
+\x20 34  p0  31  MyNode[0] = 3
+\x20 35  p0  35  NodeVal[2] = ⊥
+\x20 36  p0  35  NodeVal[4] = 0
+\x20 37  p0  36  MyNode[0] = 3
+\x20 38  p0  29  NodeVal[3] := 0
+\x20 39  p0  29  NodeVal[1] := 0
+\x20 40  p0  38  MyNode[0] := ⊥
+\x20 41  p0  r   Taken[3] := ⊥
+\x20 42  p0  -   standing[0] := out
+\x20 43  p0  -   standing[0] = out
+\x20 44  p0  U   lock := false                             -> returned
+";
+    #[ignore = "30 s, 1 GB"]
+    the_special_set_that_does_not_return_the_caller_loses_a_member: "special-set-not-self", 3, Rule => "\
+rule FAILS in 90 steps: p0 was told that nobody else is in the set, and p1 is
+\x20  1  p0  -   standing[0] = out
+\x20  2  p0  -   standing[0] := coming
+\x20  3  p1  -   standing[1] = out
+\x20  4  p1  -   standing[1] := coming
+\x20  5  p1  a   compare-and-swap(Taken[1], ⊥, 1) = true
+\x20  6  p0  a   compare-and-swap(Taken[1], ⊥, 0) = false
+\x20  7  p0  a   Taken[1] = 1
+\x20  8  p0  a   compare-and-swap(Taken[3], ⊥, 0) = true
+\x20  9  p0  25  MyNode[0] := 3
+\x20 10  p0  29  NodeVal[3] := 0
+\x20 11  p0  29  NodeVal[1] := 0
+\x20 12  p0  -   standing[0] := in                         -> returned
+\x20 13  p0  -   standing[0] = in
+\x20 14  p0  L   swap(lock, true) = false
+\x20 15  p0  -   standing[1] = coming
+\x20 16  p0  -   standing[2] = out
+\x20 17  p0  31  MyNode[0] = 3
+\x20 18  p0  35  NodeVal[2] = ⊥
+\x20 19  p0  35  NodeVal[4] = ⊥
+\x20 20  p0  35  NodeVal[5] = ⊥
+\x20 21  p0  38  MyNode[0] := ⊥
+\x20 22  p0  r   Taken[3] := ⊥
+\x20 23  p0  -   standing[0] := out
+\x20 24  p0  U   lock := false                             -> returned
+\x20 25  p0  -   standing[0] = out
+\x20 26  p0  -   standing[0] := coming
+\x20 27  p0  a   compare-and-swap(Taken[1], ⊥, 0) = false
+\x20 28  p1  25  MyNode[1] := 1
+\x20 29  p1  29  NodeVal[4] := 1
+\x20 30  p1  29  NodeVal[1] := 1
+\x20 31  p1  -   standing[1] := in                         -> returned
+\x20 32  p1  -   standing[1] = in
+\x20 33  p1  L   swap(lock, true) = false
+\x20 34  p1  -   standing[0] = coming
+\x20 35  p1  -   standing[2] = out
+\x20 36  p1  31  MyNode[1] = 1
+\x20 37  p1  35  NodeVal[2] = ⊥
+\x20 38  p1  35  NodeVal[3] = 0
+\x20 39  p1  36  MyNode[0] = ⊥
+\x20 40  p1  35  NodeVal[5] = ⊥
+\x20 41  p1  38  MyNode[1] := ⊥
+\x20 42  p1  r   Taken[1] := ⊥
+\x20 43  p0  a   Taken[1] = ⊥
+\x20 44  p1  -   standing[1] := out
+\x20 45  p1  U   lock := false                             -> returned
+\x20 46  p1  -   standing[1] = out
+\x20 47  p1  -   standing[1] := coming
+\x20 48  p1  a   compare-and-swap(Taken[1], ⊥, 1) = true
+\x20 49  p1  25  MyNode[1] := 1
+\x20 50  p1  29  NodeVal[4] := 1
+\x20 51  p1  29  NodeVal[1] := 1
+\x20 52  p1  -   standing[1] := in                         -> returned
+\x20 53  p2  -   standing[2] = out
+\x20 54  p2  -   standing[2] := coming
+\x20 55  p2  a   compare-and-swap(Taken[1], ⊥, 2) = false
+\x20 56  p2  a   Taken[1] = 1
+\x20 57  p2  a   compare-and-swap(Taken[2], ⊥, 2) = true
+\x20 58  p0  a   compare-and-swap(Taken[2], ⊥, 0) = false
+\x20 59  p0  a   Taken[2] = 2
+\x20 60  p0  25  MyNode[0] := 5
+\x20 61  p0  29  NodeVal[7] := 0
+\x20 62  p0  29  NodeVal[5] := 0
+\x20 63  p0  -   standing[0] := in                         -> returned
+\x20 64  p0  -   standing[0] = in
+\x20 65  p2  25  MyNode[2] := 2
+\x20 66  p2  29  NodeVal[2] := 2
+\x20 67  p2  29  NodeVal[1] := 2
+\x20 68  p2  -   standing[2] := in                         -> returned
+\x20 69  p2  -   standing[2] = in
+\x20 70  p2  L   swap(lock, true) = false
+\x20 71  p2  -   standing[0] = in
+\x20 72  p2  31  MyNode[2] = 2
+\x20 73  p2  35  NodeVal[3] = 0
+\x20 74  p2  36  MyNode[0] = 5
+\x20 75  p2  29  NodeVal[7] := 0
+\x20 76  p2  29  NodeVal[5] := 0
+\x20 77  p2  38  MyNode[2] := ⊥
+\x20 78  p2  r   Taken[2] := ⊥
+\x20 79  p2  -   standing[2] := out
+\x20 80  p2  -   standing[0] = in
+\x20 81  p2  U   lock := false                             -> returned
+\x20 82  p0  L   swap(lock, true) = false
+\x20 83  p0  -   standing[1] = in
+\x20 84  p0  31  MyNode[0] = 5
+\x20 85  p0  35  NodeVal[6] = ⊥
+\x20 86  p0  35  NodeVal[1] = 2
+\x20 87  p0  36  MyNode[2] = ⊥
+\x20 88  p0  38  MyNode[0] := ⊥
+\x20 89  p0  -   standing[0] := out
+\x20 90  p0  U   lock := false                             -> returned
 ";
 }

@@ -7,13 +7,17 @@ use doorway_checker::{Bound, Property, Report, Verdict};
 
 /// The number of states is pinned: a search that silently explores less must fail here.
 macro_rules! claims {
-    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal $(, k $k:literal)? => $states:literal;)*) => {
+    ($(
+        $(#[$attribute:meta])*
+        $test:ident: $name:literal, $n:literal $(, k $k:literal)? $(, passages $passages:literal)? => $states:literal;
+    )*) => {
         $(
             $(#[$attribute])*
             #[test]
             fn $test() {
                 let k: Option<usize> = [$($k)?].first().copied();
-                assert_eq!(checked($name, $n, k).states, $states);
+                let passages: Option<u32> = [$($passages)?].first().copied();
+                assert_eq!(checked($name, $n, k, passages).states, $states);
             }
         )*
 
@@ -67,6 +71,16 @@ claims! {
     yang_anderson_is_starvation_free_for_two: "yang-anderson", 2 => 672;
     yang_anderson_is_starvation_free_for_three: "yang-anderson", 3 => 386_544;
     kim_anderson_is_starvation_free_for_two_and_one_passage_each: "kim-anderson", 2 => 29_841;
+    #[ignore = "10 s"]
+    danek_golab_is_fair_for_two_and_one_passage_each: "danek-golab", 2, passages 1 => 2_324_434;
+    #[ignore = "1 minute, 1 GB"]
+    danek_golab_adaptive_is_fair_for_two_and_one_passage_each: "danek-golab-adaptive", 2, passages 1 => 18_767_209;
+    danek_golab_simple_is_fair_for_two: "danek-golab-simple", 2 => 39_575;
+    danek_golab_simple_is_fair_for_three_and_two_passages_each: "danek-golab-simple", 3, passages 2 => 1_204_427;
+    #[ignore = "30 s"]
+    danek_golab_simple_is_fair_for_three: "danek-golab-simple", 3 => 7_375_409;
+    danek_golab_yang_anderson_is_fair_for_two_and_one_passage_each: "danek-golab-yang-anderson", 2 => 7_348;
+    danek_golab_without_dummies_lets_latecomers_pass: "danek-golab-no-dummy", 2 => 1_214;
     mcs_is_fair_and_waits_in_its_exit_for_three: "mcs", 3 => 1_640;
     mcs_is_fair_and_waits_in_its_exit_for_four: "mcs", 4 => 38_184;
     anderson_array_is_fair_for_three: "anderson-array", 3 => 207;
@@ -88,6 +102,12 @@ claims! {
     anderson_moir_is_starvation_free_for_three_and_two_inside: "anderson-moir", 3, k 2 => 816;
     anderson_moir_is_starvation_free_for_three_and_one_inside: "anderson-moir", 3, k 1 => 10_182;
     anderson_moir_is_starvation_free_for_four: "anderson-moir", 4, k 2 => 388_468;
+    anderson_moir_tree_is_starvation_free_for_three_and_one_inside: "anderson-moir-tree", 3, k 1 => 6_504;
+    anderson_moir_tree_is_starvation_free_for_three_and_two_inside: "anderson-moir-tree", 3, k 2 => 8_811;
+    anderson_moir_tree_is_starvation_free_for_four_and_one_inside: "anderson-moir-tree", 4, k 1 => 98_406;
+    anderson_moir_tree_is_starvation_free_for_four_and_two_inside: "anderson-moir-tree", 4, k 2 => 388_468;
+    #[ignore = "10 s"]
+    anderson_moir_tree_is_starvation_free_for_five_and_one_inside: "anderson-moir-tree", 5, k 1 => 8_674_962;
     at_most_one_of_three_stops_at_a_bouncer: "bouncer", 3 => 523;
     at_most_one_of_four_stops_at_a_bouncer: "bouncer", 4 => 4_633;
     the_bouncer_array_gives_three_different_names: "renaming", 3 => 14_887;
@@ -96,11 +116,21 @@ claims! {
     timestamps_in_sequence_are_ordered_for_three: "timestamps", 3 => 1_666;
     timestamps_in_sequence_are_ordered_for_four: "timestamps", 4 => 449_813;
     timestamps_at_the_same_time_are_not: "timestamps-concurrent", 3 => 4_044_558;
+    the_special_set_is_linearizable_for_two: "special-set", 2 => 444;
+    the_special_set_is_linearizable_for_three: "special-set", 3 => 21_263;
+    the_special_set_is_linearizable_for_four: "special-set", 4 => 862_719;
+    the_adaptive_special_set_is_linearizable_for_two: "special-set-adaptive", 2 => 5_986_106;
+    the_ticket_dispenser_is_right_for_two: "ticket-dispenser", 2 => 31_430;
+    #[ignore = "1 minute, 1.5 GB"]
+    the_ticket_dispenser_is_right_for_three: "ticket-dispenser", 3 => 29_158_705;
+    the_special_set_as_printed_is_not: "special-set-verbatim", 2 => 13_098;
+    #[ignore = "30 s, 1 GB"]
+    the_special_set_that_does_not_return_oneself_loses_a_member: "special-set-not-self", 3 => 16_428_410;
 }
 
-/// Checks every property, and that each is as claimed.
-fn checked(name: &str, n: usize, k: Option<usize>) -> Report {
-    let passages = about(name).survey_passages;
+/// Checks every property, and that each is as claimed; with so many passages, or as many as a survey looks at.
+fn checked(name: &str, n: usize, k: Option<usize>, passages: Option<u32>) -> Report {
+    let passages = passages.or(about(name).survey_passages).filter(|&passages| passages > 0);
     let report = report_k(name, n, k, |model| match passages {
         Some(passages) => model.passages(passages),
         None => model,
@@ -132,6 +162,26 @@ fn kim_anderson_is_starvation_free_for_two() {
     assert_eq!((report.states, report.incomplete.as_ref()), (78_475_440, None));
     for claim in about("kim-anderson").claims {
         assert!(matches!(*claim, Claim::Holds(property) if report.holds(property)), "{claim}");
+    }
+}
+
+/// Complete, with reads and writes only; a survey looks at one passage each.
+#[test]
+fn danek_golab_yang_anderson_is_fair_for_two() {
+    let report = report("danek-golab-yang-anderson", 2, |model| model);
+    assert_eq!((report.states, report.incomplete.as_ref()), (429_568, None));
+    assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{report}");
+}
+
+/// The tree, at sizes where k is not 1: all its blocks together survive what each of them does.
+#[test]
+fn anderson_moir_tree_survives_a_crash_for_three_and_four() {
+    for (n, states) in [(3, 22_755), (4, 1_062_760)] {
+        let report = report_k("anderson-moir-tree", n, Some(2), |model| model.crashes(1));
+        assert_eq!(report.states, states);
+        for property in [Property::Exclusion, Property::DeadlockFreedom, Property::StarvationFreedom] {
+            assert!(report.holds(property), "n={n}: {report}");
+        }
     }
 }
 

@@ -18,14 +18,14 @@ type Result<T> = std::result::Result<T, <View as Memory>::Halt>;
 #[test]
 fn the_lock_uses_its_parts_as_they_ask_for_two() {
     let report = watched(2, 3, |model| model).expect("no condition is broken");
-    assert_eq!((report.states, report.incomplete), (0, None));
+    assert_eq!((report.states, report.incomplete), (534_786, None));
 }
 
 #[test]
-#[ignore = "1 minute"]
+#[ignore = "1 minute, 1 GB"]
 fn the_lock_uses_its_parts_as_they_ask_for_three_and_one_passage_each() {
     let report = watched(3, 3, |model| model.passages(1)).expect("no condition is broken");
-    assert_eq!(report.states, 0);
+    assert_eq!(report.states, 12_356_932);
 }
 
 /// Condition 4 cannot be had for less.
@@ -136,14 +136,14 @@ impl Dispenser<View> for WatchedDispenser {
 
 /// The subtree test makes the adaptive set right for three processes too, with leaves from the simplest renaming.
 #[test]
-#[ignore = "1 minute, 1 GB"]
+#[ignore = "20 s"]
 fn the_adaptive_set_is_right_for_three_over_a_plain_renaming() {
     let report = set(3, |space| {
         let places = PlainTree::new(space, 3);
         AdaptiveSet::over(space, 3, places)
     });
     assert!(report.holds(Property::Rule) && report.holds(Property::WaitFree), "{report}");
-    assert_eq!((report.states, report.incomplete), (0, None));
+    assert_eq!((report.states, report.incomplete), (11_547_857, None));
 }
 
 /// As `special-set-verbatim`, whose leaves come from a simpler renaming.
@@ -156,7 +156,7 @@ fn figure_5_as_printed_fails_over_kim_and_andersons_renaming() {
     });
     let finding = report.finding(Property::Rule);
     assert_eq!(finding.note, "p1 was told of itself");
-    assert_eq!(finding.run.as_ref().map(|run| run.steps.len()), Some(0));
+    assert_eq!(finding.run.as_ref().map(|run| run.steps.len()), Some(79));
 }
 
 fn set<S: SpecialSet<View>>(n: usize, make: impl Fn(&mut Registers) -> S) -> Report {

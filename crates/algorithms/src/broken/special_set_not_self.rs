@@ -29,6 +29,7 @@ pub const ABOUT: About = About {
     source: "after Danek & Golab, section 4.2",
     processes: Processes::AtLeast(3),
     default_n: 3,
+    survey_passages: Some(0),
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "with two processes it is right: there is nobody else to be lost",
     departures: "",

@@ -61,7 +61,7 @@ pub const ABOUT: About = About {
     title: "Danek and Golab's fair lock",
     source: "Danek & Golab, Fig. 1",
     default_n: 2,
-    survey_passages: Some(1),
+    survey_passages: Some(0),
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),
@@ -72,7 +72,7 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
     ],
-    remark: "fair, with reads and writes only, for as many remote references as an unfair lock makes",
+    remark: "for a complete search it is too large; try --passages 1, or `danek-golab-yang-anderson`",
     remote: Some(Remote::both("O(log N)")),
     departures: "lines 10 and 11 are outside the `if` of line 8; inside, as our copy has them, they deadlock",
     ..About::LOCK

@@ -22,7 +22,7 @@ pub const ABOUT: About = About {
     name: "danek-golab-adaptive",
     title: "Danek and Golab's fair lock, adaptive",
     source: "Danek & Golab, Fig. 1, section 4.2",
-    remark: "the fewer contend, the less it costs",
+    remark: "the fewer contend, the less it costs; for a complete search it is too large, try --passages 1",
     remote: Some(Remote::both("O(min(c, log N))")),
     departures: "the set also tests that a node found is below the sibling it was found at; without that it returns the caller, or loses a member",
     ..danek_golab::ABOUT

@@ -14,7 +14,7 @@ use doorway_memory::{Memory, Space};
 
 use super::danek_golab::{self, DanekGolab};
 use crate::{
-    About, LocalSpin,
+    About,
     parts::{special_set::StaticSet, test_and_set::TestAndSet},
 };
 
@@ -24,7 +24,7 @@ pub const ABOUT: About = About {
     title: "Danek and Golab's fair lock over the simplest lock",
     primitives: &["read", "write", "swap"],
     survey_passages: None,
-    local_spin: Some(LocalSpin::NEITHER),
+    local_spin: None,
     remark: "with the smallest lock inside it can be checked completely",
     remote: None,
     ..danek_golab::ABOUT

@@ -21,6 +21,7 @@ use crate::{About, parts::special_set::StaticSet};
 pub const ABOUT: About = About {
     name: "danek-golab-yang-anderson",
     title: "Danek and Golab's fair lock over Yang and Anderson's",
+    survey_passages: Some(1),
     remark: "two tournaments, a tree and a heap: everything is O(log N)",
     ..danek_golab::ABOUT
 };

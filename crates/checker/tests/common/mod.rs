@@ -62,14 +62,18 @@ pub(crate) fn try_report(name: &str, shape: impl FnOnce(Model) -> Model) -> Resu
 
 /// Checks an algorithm as a survey does.
 pub(crate) fn surveyed(about: &'static About, shape: impl FnOnce(Model) -> Model) -> Report {
-    let bounded = |model: Model| match about.survey_passages {
-        Some(passages) => model.passages(passages),
-        None => model,
-    };
-    report(about.name, about.default_n, |model| shape(bounded(model)))
+    report(about.name, about.default_n, |model| shape(bounded(about, model)))
 }
 
-/// The locks of the catalogue.
+/// A model with as many passages as a survey looks at.
+pub(crate) fn bounded(about: &About, model: Model) -> Model {
+    match about.survey_passages {
+        Some(passages) if passages > 0 => model.passages(passages),
+        _ => model,
+    }
+}
+
+/// The locks of the catalogue that a survey looks at.
 pub(crate) fn locks() -> impl Iterator<Item = &'static About> {
-    registry::all().iter().copied().filter(|about| about.kind != Kind::Part)
+    registry::all().iter().copied().filter(|about| about.kind != Kind::Part && about.is_surveyed())
 }

@@ -35,8 +35,8 @@ struct Row {
     /// How many crashes it survives: what progress there is without them, there is with them. None for a part, and if it
     /// could not be decided.
     crashes: Option<usize>,
-    /// The worst remote references of a passage, with caches and in distributed shared memory. None for a part,
-    /// and if it could not be decided.
+    /// The worst remote references of a passage, with caches and in distributed shared memory. None if nothing is
+    /// claimed, as for a part, and if it could not be decided.
     remote: Option<[Bound; 2]>,
     /// How they grow, with caches and in distributed shared memory, if the source claims how.
     grown: Vec<(Variable, [String; 2])>,
@@ -45,7 +45,7 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let start = Instant::now();
     let mut rows: Vec<Row> = Vec::new();
-    for &about in registry::all() {
+    for &about in registry::all().iter().filter(|about| about.is_surveyed()) {
         let size = about.size(None, None)?;
         let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
         if let Some(passages) = about.survey_passages {
@@ -55,6 +55,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let (mut crashes, mut remote, mut grown) = (None, None, Vec::new());
         if about.kind != Kind::Part && !interrupted() {
             crashes = survived(about, size, &model, &report)?;
+        }
+        if about.local_spin.is_some() && !interrupted() {
             let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
             let distributed = measure_one(about, size, model, Cost::Dsm)?;
             let decided = !cached.stopped && !distributed.stopped;
@@ -126,7 +128,7 @@ impl Row {
     fn is_undecided(&self) -> bool {
         let is_lock = self.about.kind != Kind::Part;
         let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
-        unknown || (is_lock && (self.crashes.is_none() || self.remote.is_none()))
+        unknown || (is_lock && self.crashes.is_none()) || (self.about.local_spin.is_some() && self.remote.is_none())
     }
 
     fn differs(&self) -> bool {

@@ -1,6 +1,6 @@
 //! What `doorway survey` prints.
 use comfy_table::{CellAlignment, Table, presets};
-use doorway_algorithms::{About, Claim, Kind};
+use doorway_algorithms::{About, Claim, Kind, registry};
 use doorway_checker::{Bound, Finding, Property, Verdict};
 
 use super::Row;
@@ -23,6 +23,11 @@ pub(super) fn text(rows: &[Row], seconds: f64) -> String {
         .filter_map(|row| Some((row.about.name, row.about.survey_passages?)))
         .map(|(name, passages)| format!("`{name}`: {passages} passage(s) of each process only.\n"))
         .collect();
+    let left_out: String = registry::all()
+        .iter()
+        .filter(|about| !about.is_surveyed())
+        .map(|about| format!("`{}`: not checked here, it takes too long.\n", about.name))
+        .collect();
     let departures: String = rows
         .iter()
         .filter(|row| !row.about.departures.is_empty())
@@ -32,7 +37,7 @@ pub(super) fn text(rows: &[Row], seconds: f64) -> String {
     format!(
         "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
          they grow in simulated runs.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
-         survived. Rmr: exact worst case of one passage.\n{bounded}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+         survived. Rmr: exact worst case of one passage.\n{bounded}{left_out}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
         remote_table(&claiming),
@@ -60,8 +65,9 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
         let found = crashes.map_or("?".to_string(), |crashes| crashes.to_string());
         let crashes = format!("{claimed} / {found}{}", if row.crashes_differ() { " !" } else { "" });
         let mark = if row.remote_differs() { " !" } else { "" };
+        let none = if about.local_spin.is_some() { "?" } else { "-" };
         let [cached, distributed] =
-            remote.map_or(["?".to_string(), "?".to_string()], |bounds| bounds.map(|bound| show(bound) + mark));
+            remote.map_or([none, none].map(String::from), |bounds| bounds.map(|bound| show(bound) + mark));
         let of_locks = [crashes, cached, distributed].into_iter().take(more.len());
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
         table.add_row(head.into_iter().chain(cells).chain(of_locks).chain(tail));
