@@ -80,6 +80,12 @@ fn yang_anderson_spins_locally_in_both() {
     assert_eq!(worst("yang-anderson", 2, 1, Cost::Dsm), Some(10));
 }
 
+/// Two tournaments, a set, tickets and a heap.
+#[test]
+fn danek_golab_yang_anderson_makes_60_in_dsm() {
+    assert_eq!(worst("danek-golab-yang-anderson", 2, 1, Cost::Dsm), Some(60));
+}
+
 #[test]
 fn mcs_makes_as_many_for_three_as_for_two() {
     for n in [2, 3] {

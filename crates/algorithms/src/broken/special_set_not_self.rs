@@ -5,7 +5,7 @@
 //! 36      if q ≠ ⊥ and q ≠ p and MyNode[q] ≠ ⊥:
 //! ```
 //!
-//! Departures: those of `special-set-adaptive`, whose code this is but for line 36.
+//! Departures: those of `special-set-verbatim`, whose code this is but for line 36.
 //!
 //! Guarantees: both operations end in a bounded number of steps. Fails: the rule, from three processes on. A process
 //! found at a node it was below before is in, but elsewhere; it is announced there, and what is above the node

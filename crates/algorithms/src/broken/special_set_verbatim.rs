@@ -5,7 +5,8 @@
 //! 36      if q ≠ ⊥ and MyNode[q] ≠ ⊥:
 //! ```
 //!
-//! Departures: those of `special-set-adaptive`, whose code this is but for line 36.
+//! Departures: those of `special-set-adaptive`, whose code this is but for line 36. To have few states, leaves come from
+//! the simplest renaming, lines a and r of [`PlainTree`]; with Kim and Anderson's it fails in the same way.
 //!
 //! Guarantees: both operations end in a bounded number of steps. Fails: the rule. Leaves change hands here, so a
 //! process can find its own name at a sibling node, left there when it was in before, and be told of itself.

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are those of
-//! [`anderson_moir`](super::anderson_moir).
+//! `anderson-moir`.
 //!
 //! Departures: any N: block x has the blocks 2x and 2x+1 below it, the root is 1 and leaf i is block L+i, L being the
 //! number of leaves; so every block that is not a leaf has two below it. There is no doorway.

@@ -198,3 +198,34 @@ where
         self.lock.exit(m, p, &place) // 23
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use doorway_memory::Solo;
+
+    use super::*;
+    use crate::parts::{special_set_adaptive::AdaptiveSet, test_and_set::TestAndSet};
+
+    /// Everyone once, one after the other, and the tickets start again.
+    fn passages<S: SpecialSet<Solo>>(n: usize, set: S, mut solo: Solo) {
+        let inside = TestAndSet::new(&mut solo);
+        let lock = DanekGolab::new(&mut solo, n, inside, (), set);
+        for passage in 0..8 * n {
+            let Ok(ticket) = lock.doorway(&mut solo, passage % n);
+            assert_eq!(ticket, passage % (7 * n));
+            let Ok(()) = lock.wait(&mut solo, passage % n, &ticket);
+            let Ok(()) = lock.exit(&mut solo, passage % n, &ticket);
+        }
+    }
+
+    #[test]
+    fn a_thousand_processes_are_not_too_many() {
+        let n = 1024;
+        let mut solo = Solo::new();
+        let set = StaticSet::new(&mut solo, n);
+        passages(n, set, solo);
+        let mut solo = Solo::new();
+        let set = AdaptiveSet::new(&mut solo, n);
+        passages(n, set, solo);
+    }
+}

@@ -5,7 +5,7 @@
 //! 3-23  of `danek-golab`; Set is `special-set-adaptive`
 //! ```
 //!
-//! Departures: those of [`danek_golab`](super::danek_golab), whose code this is, and of
+//! Departures: those of `danek-golab`, whose code this is, and of
 //! [`special_set_adaptive`](crate::parts::special_set_adaptive).
 //!
 //! Guarantees: those of `danek-golab`; a passage makes O(min(c, log N)) remote references if c processes contend.

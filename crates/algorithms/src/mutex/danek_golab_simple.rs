@@ -5,7 +5,7 @@
 //! 3-23  of `danek-golab`; LOCK is `await test-and-set(lock) was false`, line L, and UNLOCK `lock := false`, line U
 //! ```
 //!
-//! Departures: those of [`danek_golab`](super::danek_golab), whose code this is; and the lock inside is one register.
+//! Departures: those of `danek-golab`, whose code this is; and the lock inside is one register.
 //! It is there to be checked: what is left to see is what Figure 1 itself does.
 //!
 //! Guarantees: those of `danek-golab`, but for the remote references: one who waits for the inner lock makes them without

@@ -5,7 +5,7 @@
 //! 3-23  of `danek-golab`; LOCK is that of `yang-anderson`, lines 1-12
 //! ```
 //!
-//! Departures: those of [`danek_golab`](super::danek_golab), whose code this is. The text has Kim and Anderson's lock
+//! Departures: those of `danek-golab`, whose code this is. The text has Kim and Anderson's lock
 //! inside, which adapts; this one does not, and is small enough to be checked completely with reads and writes only.
 //!
 //! Guarantees: those of `danek-golab`.

@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Lines a and r are those of the [`renaming_tree`](super::renaming_tree), whose lines have letters; lines with numbers
-//! are those of Figures 3-5, and after them of [`special_set`](super::special_set).
+//! are those of Figures 3-5, and after them of [the static set](super::special_set).
 //!
 //! Departures: the text runs the whole of Kim and Anderson's lock and says that its inner locks could be left out; they
 //! are. **That q's leaf is below y' is ours, and needed**: leaves change hands, so NodeVal can name a process that is in
@@ -33,7 +33,7 @@
 //! their own numbers; the leaf of an inner node n is R+n, and node x of the overflow tree is R+⌊R/2⌋+x, process i being its
 //! leaf R+⌊R/2⌋+N+i.
 //!
-//! Guarantees: those of [`special_set`](super::special_set), in O(min(c, log N)) steps if c processes are in.
+//! Guarantees: those of [the static set](super::special_set), in O(min(c, log N)) steps if c processes are in.
 use alloc::vec::Vec;
 
 use doorway_memory::{Memory, Pid, Space};
