@@ -168,14 +168,14 @@ exclusion FAILS in 10 steps
 ";
     danek_golab_without_dummies_lets_one_pass_who_comes_later: "danek-golab-no-dummy", 2, Fcfs => "\
 fcfs FAILS in 30 steps: process 1 starts after process 0 is through the doorway, and enters first
-\x20  1  p0  25   MyNode[0] := 2
-\x20  2  p0  29   NodeVal[2] := 0
+\x20  1  p0  25   MyNode[0] := 1
+\x20  2  p0  29   NodeVal[1] := 0
 \x20  3  p0  45   lastTicket = 13
 \x20  4  p0  47   Tickets[0] = FREE
 \x20  5  p0  52   Tickets[13] = INUSE
 \x20  6  p0  57   Tickets[0] := INUSE
-\x20  7  p1  25   MyNode[1] := 3
-\x20  8  p1  29   NodeVal[3] := 1
+\x20  7  p1  25   MyNode[1] := 2
+\x20  8  p1  29   NodeVal[2] := 1
 \x20  9  p1  45   lastTicket = 13
 \x20 10  p1  47   Tickets[0] = INUSE
 \x20 11  p1  47   Tickets[1] = FREE
@@ -183,9 +183,9 @@ fcfs FAILS in 30 steps: process 1 starts after process 0 is through the doorway,
 \x20 13  p1  57   Tickets[1] := INUSE
 \x20 14  p1  L    swap(lock, true) = false
 \x20 15  p1  6    Head[1] := false
-\x20 16  p1  35   NodeVal[2] = 0
-\x20 17  p1  36   MyNode[0] = 2
-\x20 18  p1  29   NodeVal[2] := 0
+\x20 16  p1  35   NodeVal[1] = 0
+\x20 17  p1  36   MyNode[0] = 1
+\x20 18  p1  29   NodeVal[1] := 0
 \x20 19  p1  38   MyNode[1] := ⊥
 \x20 20  p1  q5   Pos[1] = ⊥
 \x20 21  p1  q1   Pos[1] = ⊥

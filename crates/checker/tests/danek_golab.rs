@@ -52,7 +52,7 @@ fn watched(n: usize, most: u8, shape: impl Fn(Model) -> Model) -> std::result::R
             most,
         };
         let lock = TestAndSet::new(space);
-        DanekGolab::over(space, n, lock, (), set, dispenser)
+        DanekGolab::over(space, n, lock, set, dispenser)
     })
 }
 

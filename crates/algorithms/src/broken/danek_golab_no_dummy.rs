@@ -41,7 +41,7 @@ pub fn danek_golab<M: Memory>(
 ) -> DanekGolab<M, TestAndSet<M>, Forgetful<StaticSet<M>>> {
     let set = Forgetful(StaticSet::new(space, n));
     let lock = TestAndSet::new(space);
-    DanekGolab::new(space, n, lock, (), set)
+    DanekGolab::new(space, n, lock, set)
 }
 
 /// A set whose answers are thrown away.

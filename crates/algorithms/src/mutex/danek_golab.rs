@@ -41,7 +41,7 @@
 //! remote references, even without caches; with the adaptive set, O(min(c, log N)) if c processes contend.
 use alloc::vec::Vec;
 
-use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space, Value};
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 
 use super::kim_anderson::KimAnderson;
 use crate::{
@@ -95,7 +95,7 @@ pub fn danek_golab<M: Memory>(
 ) -> DanekGolab<M, KimAnderson<M>, StaticSet<M>> {
     let set = StaticSet::new(space, n);
     let lock = KimAnderson::new(space, n);
-    DanekGolab::new(space, n, lock, 1, set)
+    DanekGolab::new(space, n, lock, set)
 }
 
 impl<M, A, S> DanekGolab<M, A, S>
@@ -104,10 +104,10 @@ where
     A: Exclusion<M, Place: Value>,
     S: SpecialSet<M>,
 {
-    /// A free lock for `n` processes, made of a lock, any of its places, and an empty set.
-    pub fn new(space: &mut impl Space<Mem = M>, n: usize, lock: A, place: A::Place, set: S) -> Self {
+    /// A free lock for `n` processes, made of a lock and an empty set.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize, lock: A, set: S) -> Self {
         let dispenser = TicketDispenser::new(space, n);
-        DanekGolab::over(space, n, lock, place, set, dispenser)
+        DanekGolab::over(space, n, lock, set, dispenser)
     }
 }
 
@@ -119,11 +119,10 @@ where
     D: Dispenser<M>,
 {
     /// As [`new`](DanekGolab::new), with tickets from `dispenser`.
-    pub fn over(space: &mut impl Space<Mem = M>, n: usize, lock: A, place: A::Place, set: S, dispenser: D) -> Self {
+    pub fn over(space: &mut impl Space<Mem = M>, n: usize, lock: A, set: S, dispenser: D) -> Self {
         let queue = PriorityQueue::new(space, n);
         let head = space.per_process("Head", n, false);
-        let kept = |p| space.register(Name::new("place").index(p), Home::Of(p), place);
-        let place = (0..n).map(kept).collect();
+        let place = space.per_process("place", n, Value::of_word(0));
         DanekGolab { set, dispenser, queue, head, lock, place }
     }
 
@@ -209,7 +208,7 @@ mod tests {
     /// Everyone once, one after the other, and the tickets start again.
     fn passages<S: SpecialSet<Solo>>(n: usize, set: S, mut solo: Solo) {
         let inside = TestAndSet::new(&mut solo);
-        let lock = DanekGolab::new(&mut solo, n, inside, (), set);
+        let lock = DanekGolab::new(&mut solo, n, inside, set);
         for passage in 0..8 * n {
             let Ok(ticket) = lock.doorway(&mut solo, passage % n);
             assert_eq!(ticket, passage % (7 * n));

@@ -35,5 +35,5 @@ pub fn danek_golab<M: Memory>(
 ) -> DanekGolab<M, KimAnderson<M>, AdaptiveSet<M>> {
     let set = AdaptiveSet::new(space, n);
     let lock = KimAnderson::new(space, n);
-    DanekGolab::new(space, n, lock, 1, set)
+    DanekGolab::new(space, n, lock, set)
 }

@@ -34,5 +34,5 @@ pub const ABOUT: About = About {
 pub fn danek_golab<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> DanekGolab<M, TestAndSet<M>, StaticSet<M>> {
     let set = StaticSet::new(space, n);
     let lock = TestAndSet::new(space);
-    DanekGolab::new(space, n, lock, (), set)
+    DanekGolab::new(space, n, lock, set)
 }

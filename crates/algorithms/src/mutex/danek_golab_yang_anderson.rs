@@ -33,5 +33,5 @@ pub fn danek_golab<M: Memory>(
 ) -> DanekGolab<M, YangAnderson<M>, StaticSet<M>> {
     let set = StaticSet::new(space, n);
     let lock = YangAnderson::new(space, n);
-    DanekGolab::new(space, n, lock, (), set)
+    DanekGolab::new(space, n, lock, set)
 }

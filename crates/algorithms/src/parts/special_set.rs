@@ -18,7 +18,7 @@
 //! ```
 //!
 //! Departures: the root is never read, so it has no register. Lines 27 and 31 are not read from MyNode, since leaves are
-//! static. Any N: node x has the children 2x and 2x+1, the root is 1 and process i is the leaf N+i.
+//! static. Any N: node x has the children 2x+1 and 2x+2, the root is 0 and process i is the leaf N-1+i.
 //!
 //! Guarantees, if a process takes itself out before it comes again, and nobody takes itself out while another does
 //! (Condition 1): a linearizable set, both operations in O(log N) steps.
@@ -74,24 +74,27 @@ pub struct StaticSet<M: Memory> {
 impl<M: Memory> StaticSet<M> {
     /// An empty set for `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
-        let above = |x: usize| if x > 3 { x / 2 } else { ROOT };
-        let parents = (2..2 * n).map(|x| (x, above(x)));
-        StaticSet { n, tree: Tree::new(space, parents), my_node: space.array("MyNode", n, None) }
+        let tree = Tree::new(space, (1..2 * n - 1).map(|x| (x - 1) / 2));
+        StaticSet { n, tree, my_node: space.array("MyNode", n, None) }
+    }
+
+    fn leaf(&self, p: Pid) -> usize {
+        self.n - 1 + p
     }
 }
 
 impl<M: Memory> SpecialSet<M> for StaticSet<M> {
     fn insert_self(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
-        m.at("25").write(&self.my_node[p], Some(self.n + p))?;
-        self.tree.announce(m, p, self.n + p)
+        m.at("25").write(&self.my_node[p], Some(self.leaf(p)))?;
+        self.tree.announce(m, p, self.leaf(p))
     }
 
     fn remove_self(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
         let is_in = |m: &mut M, q: Pid, _| {
             let is_in = m.at("36").test(&self.my_node[q], |leaf| leaf.is_some())?;
-            Ok(is_in.then_some(self.n + q))
+            Ok(is_in.then_some(self.leaf(q)))
         };
-        let other = self.tree.find(m, self.n + p, is_in)?;
+        let other = self.tree.find(m, self.leaf(p), is_in)?;
         m.at("38").write(&self.my_node[p], None)?;
         Ok(other)
     }
@@ -103,46 +106,37 @@ pub fn special_set<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiq
     Etiquette::new(space, n, set)
 }
 
-/// The top of a [`Tree`]; it has no register, for it is nobody's sibling.
+/// The top of a [`Tree`].
 pub(crate) const ROOT: usize = 0;
 
 /// A tree whose nodes say who is below them.
 pub(crate) struct Tree<M: Memory> {
-    nodes: Vec<Node<M>>,
-}
-
-/// There is none for numbers that are not used.
-type Node<M> = Option<Inner<M>>;
-
-struct Inner<M: Memory> {
-    node_val: M::Reg<Option<usize>>,
-    parent: usize,
-    siblings: Vec<usize>,
+    /// That of node x is at x-1: the root has none.
+    node_val: Vec<M::Reg<Option<usize>>>,
+    parent: Vec<usize>,
+    siblings: Vec<Vec<usize>>,
 }
 
 impl<M: Memory> Tree<M> {
-    /// A tree of these nodes, each with its parent.
-    pub(crate) fn new(space: &mut impl Space<Mem = M>, parents: impl Iterator<Item = (usize, usize)> + Clone) -> Self {
-        let most = parents.clone().map(|(x, _)| x).max().unwrap_or(ROOT);
-        let mut children = vec![Vec::new(); most + 1];
-        parents.clone().for_each(|(x, parent)| children[parent].push(x));
-        let mut nodes: Vec<Node<M>> = (0..=most).map(|_| None).collect();
-        for (x, parent) in parents {
-            nodes[x] = Some(Inner {
-                node_val: space.register(Name::new("NodeVal").index(x), Home::Nobody, None),
-                parent,
-                siblings: children[parent].iter().copied().filter(|&sibling| sibling != x).collect(),
-            });
-        }
-        Tree { nodes }
+    /// A tree in which these are the parents of the nodes 1, 2 …
+    pub(crate) fn new(space: &mut impl Space<Mem = M>, parents: impl Iterator<Item = usize>) -> Self {
+        let parent: Vec<usize> = core::iter::once(ROOT).chain(parents).collect();
+        let mut children = vec![Vec::new(); parent.len()];
+        (1..parent.len()).for_each(|x| children[parent[x]].push(x));
+        let siblings = |x: usize| children[parent[x]].iter().copied().filter(|&sibling| sibling != x).collect();
+        let siblings = (0..parent.len()).map(siblings).collect();
+        let node_val = |x| space.register(Name::new("NodeVal").index(x), Home::Nobody, None);
+        Tree { node_val: (1..parent.len()).map(node_val).collect(), parent, siblings }
     }
 
     /// InsertHelper(z): the nodes from its leaf up say z.
     pub(crate) fn announce(&self, m: &mut M, z: Pid, leaf: usize) -> Result<(), M::Halt> {
         m.turns(leaf, |m, x| {
-            let Some(node) = &self.nodes[x] else { return Ok(Break(())) };
-            m.at("29").write(&node.node_val, Some(z))?;
-            Ok(Continue(node.parent))
+            if x == ROOT {
+                return Ok(Break(()));
+            }
+            m.at("29").write(&self.node_val[x - 1], Some(z))?;
+            Ok(Continue(self.parent[x]))
         })
     }
 
@@ -155,10 +149,11 @@ impl<M: Memory> Tree<M> {
         leaf_of: impl Fn(&mut M, Pid, usize) -> Result<Option<usize>, M::Halt>,
     ) -> Result<Option<Pid>, M::Halt> {
         m.turns((leaf, 0_usize), |m, (x, i)| {
-            let Some(node) = &self.nodes[x] else { return Ok(Break(None)) };
-            let Some(&sibling) = node.siblings.get(i) else { return Ok(Continue((node.parent, 0))) };
-            let Some(at_sibling) = &self.nodes[sibling] else { return Ok(Break(None)) };
-            if let Some(q) = m.at("35").read(&at_sibling.node_val)?
+            if x == ROOT {
+                return Ok(Break(None));
+            }
+            let Some(&sibling) = self.siblings[x].get(i) else { return Ok(Continue((self.parent[x], 0))) };
+            if let Some(q) = m.at("35").read(&self.node_val[sibling - 1])?
                 && let Some(leaf) = leaf_of(m, q, sibling)?
             {
                 self.announce(m, q, leaf)?;
@@ -169,14 +164,9 @@ impl<M: Memory> Tree<M> {
     }
 
     /// Whether `x` is on the way from `leaf` to the root.
-    pub(crate) fn is_above(&self, x: usize, mut leaf: usize) -> bool {
-        while leaf != x {
-            match &self.nodes[leaf] {
-                Some(node) => leaf = node.parent,
-                None => return false,
-            }
-        }
-        true
+    pub(crate) fn is_above(&self, x: usize, leaf: usize) -> bool {
+        let up = |&y: &usize| (y != ROOT).then(|| self.parent[y]);
+        core::iter::successors(Some(leaf), up).any(|y| y == x)
     }
 }
 

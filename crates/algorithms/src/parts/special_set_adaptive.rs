@@ -89,9 +89,8 @@ impl<M: Memory, P: Places<M>> AdaptiveSet<M, P> {
     pub fn over(space: &mut impl Space<Mem = M>, n: usize, places: P) -> Self {
         let nodes = places.nodes();
         let inner = nodes / 2;
-        let leaf = |x: usize| (nodes + x, x);
-        let overflow = |x: usize| (nodes + inner + x, if x == 1 { ROOT } else { nodes + inner + x / 2 });
-        let parents = (1..=nodes).map(|x| (x, x / 2)).chain((1..=inner).map(leaf)).chain((1..2 * n).map(overflow));
+        let overflow = |x: usize| if x == 1 { ROOT } else { nodes + inner + x / 2 };
+        let parents = (1..=nodes).map(|x| x / 2).chain(1..=inner).chain((1..2 * n).map(overflow));
         let tree = Tree::new(space, parents);
         AdaptiveSet { n, places, tree, my_node: space.array("MyNode", n, None), trust: Trust::LeafBelow }
     }
