@@ -44,8 +44,8 @@ pub struct About {
     pub primitives: &'static [&'static str],
     /// Whether the source has calls follow one another: they must not overlap then.
     pub sequential: bool,
-    /// How many passages each process makes in a survey, if all of them would be too many; 0 if even one is.
-    pub survey_passages: Option<u32>,
+    /// How much of it a survey looks at.
+    pub survey: Survey,
     /// Whether remote references are bounded, for `default_n` processes; nothing for a part, or if nobody asks.
     pub local_spin: Option<LocalSpin>,
     /// How many remote references a passage makes, as the source claims it; `None` if it claims nothing.
@@ -76,7 +76,7 @@ impl About {
         default_n: 3,
         primitives: &["read", "write"],
         sequential: false,
-        survey_passages: None,
+        survey: Survey::Whole,
         local_spin: None,
         remote: None,
         claims: &[],
@@ -168,7 +168,7 @@ impl About {
     /// ```
     #[must_use]
     pub fn is_surveyed(&self) -> bool {
-        self.survey_passages != Some(0)
+        self.survey != Survey::LeftOut
     }
 
     /// Whether the property is claimed to fail.
@@ -271,6 +271,36 @@ impl Remote {
     #[must_use]
     pub const fn both(class: &'static str) -> Remote {
         Remote { cc: class, dsm: class }
+    }
+}
+
+/// How much of an algorithm a survey looks at.
+///
+/// ```
+/// use doorway_algorithms::{Survey, mutex};
+/// assert_eq!(mutex::bakery::ABOUT.survey, Survey::Whole);
+/// assert_eq!(mutex::kim_anderson::ABOUT.survey.passages(), Some(1));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Survey {
+    /// All of it.
+    Whole,
+    /// So many passages of each process: all would be too many.
+    Passages(u32),
+    /// Nothing: even one passage of each takes too long.
+    LeftOut,
+}
+
+impl Survey {
+    /// How many passages of each process, if not all.
+    ///
+    /// See the [type's example](Survey).
+    #[must_use]
+    pub fn passages(self) -> Option<u32> {
+        match self {
+            Survey::Passages(passages) => Some(passages),
+            Survey::Whole | Survey::LeftOut => None,
+        }
     }
 }
 

@@ -95,4 +95,6 @@ pub mod parts {
     pub mod two_process;
 }
 
-pub use about::{About, Claim, Kind, LocalSpin, MAX_PROCESSES, MAX_SIMULATED, Processes, Remote, Size, SizeError};
+pub use about::{
+    About, Claim, Kind, LocalSpin, MAX_PROCESSES, MAX_SIMULATED, Processes, Remote, Size, SizeError, Survey,
+};

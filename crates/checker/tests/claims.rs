@@ -130,7 +130,7 @@ claims! {
 
 /// Checks every property, and that each is as claimed; with so many passages, or as many as a survey looks at.
 fn checked(name: &str, n: usize, k: Option<usize>, passages: Option<u32>) -> Report {
-    let passages = passages.or(about(name).survey_passages).filter(|&passages| passages > 0);
+    let passages = passages.or(about(name).survey.passages());
     let report = report_k(name, n, k, |model| match passages {
         Some(passages) => model.passages(passages),
         None => model,

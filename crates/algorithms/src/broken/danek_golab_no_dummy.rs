@@ -15,6 +15,7 @@ use doorway_memory::{Memory, Pid, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
+    Survey,
     mutex::{danek_golab::DanekGolab, danek_golab_simple},
     parts::{
         special_set::{SpecialSet, StaticSet},
@@ -27,7 +28,7 @@ pub const ABOUT: About = About {
     name: "danek-golab-no-dummy",
     title: "Danek and Golab's fair lock without dummies",
     source: "Danek & Golab, section 3",
-    survey_passages: Some(1),
+    survey: Survey::Passages(1),
     claims: &[Holds(Exclusion), Fails(Fcfs), Holds(BoundedExit), Holds(WaitFreeDoorway)],
     remark: "without FCFS, what the ticket dispenser asks for is not kept either: its tickets mean little after some time",
     departures: "",

@@ -15,7 +15,7 @@ use doorway_memory::{Memory, Property::*, Space};
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Processes,
+    Processes, Survey,
     parts::{
         renaming_tree::PlainTree,
         special_set_adaptive::{self, AdaptiveSet, Etiquette, Trust},
@@ -29,7 +29,7 @@ pub const ABOUT: About = About {
     source: "after Danek & Golab, section 4.2",
     processes: Processes::AtLeast(3),
     default_n: 3,
-    survey_passages: Some(0),
+    survey: Survey::LeftOut,
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "with two processes it is right: there is nobody else to be lost",
     departures: "",

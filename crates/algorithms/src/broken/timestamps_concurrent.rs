@@ -14,7 +14,7 @@ use doorway_memory::Property::*;
 use crate::{
     About,
     Claim::{Fails, Holds},
-    Processes,
+    Processes, Survey,
     parts::timestamps,
 };
 
@@ -28,7 +28,7 @@ pub const ABOUT: About = About {
     source: "Herlihy & Shavit, Ex. 2.11",
     processes: Processes::AtLeast(3),
     sequential: false,
-    survey_passages: None,
+    survey: Survey::Whole,
     local_spin: None,
     claims: &[Fails(Rule), Holds(WaitFree)],
     remark: "two labels cannot form a cycle, so it takes three processes",

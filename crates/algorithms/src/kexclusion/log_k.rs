@@ -44,7 +44,7 @@ use doorway_memory::{Count, Exclusion, Home, Memory, Name, Pid, Property::*, Spa
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Remote,
+    Kind, LocalSpin, Remote, Survey,
 };
 
 /// What is known of it.
@@ -55,7 +55,7 @@ pub const ABOUT: About = About {
     source: "Choi 2011, repaired",
     kind: Kind::KExclusion,
     primitives: &["read", "fetch-and-add", "compare-and-swap"],
-    survey_passages: Some(2),
+    survey: Survey::Passages(2),
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
         Holds(Exclusion),

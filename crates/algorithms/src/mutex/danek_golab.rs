@@ -47,7 +47,7 @@ use super::kim_anderson::KimAnderson;
 use crate::{
     About,
     Claim::{Bypass, Holds},
-    LocalSpin, Remote,
+    LocalSpin, Remote, Survey,
     parts::{
         priority_queue::PriorityQueue,
         special_set::{SpecialSet, StaticSet},
@@ -61,7 +61,7 @@ pub const ABOUT: About = About {
     title: "Danek and Golab's fair lock",
     source: "Danek & Golab, Fig. 1",
     default_n: 2,
-    survey_passages: Some(0),
+    survey: Survey::LeftOut,
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),

@@ -14,7 +14,7 @@ use doorway_memory::{Memory, Space};
 
 use super::danek_golab::{self, DanekGolab};
 use crate::{
-    About,
+    About, Survey,
     parts::{special_set::StaticSet, test_and_set::TestAndSet},
 };
 
@@ -23,7 +23,7 @@ pub const ABOUT: About = About {
     name: "danek-golab-simple",
     title: "Danek and Golab's fair lock over the simplest lock",
     primitives: &["read", "write", "swap"],
-    survey_passages: None,
+    survey: Survey::Whole,
     local_spin: None,
     remark: "with the smallest lock inside it can be checked completely",
     remote: None,

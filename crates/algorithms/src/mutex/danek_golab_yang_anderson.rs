@@ -15,13 +15,13 @@ use super::{
     danek_golab::{self, DanekGolab},
     yang_anderson::YangAnderson,
 };
-use crate::{About, parts::special_set::StaticSet};
+use crate::{About, Survey, parts::special_set::StaticSet};
 
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "danek-golab-yang-anderson",
     title: "Danek and Golab's fair lock over Yang and Anderson's",
-    survey_passages: Some(1),
+    survey: Survey::Passages(1),
     remark: "two tournaments, a tree and a heap: everything is O(log N)",
     ..danek_golab::ABOUT
 };

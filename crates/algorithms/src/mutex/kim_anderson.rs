@@ -34,7 +34,7 @@ use super::yang_anderson::YangAnderson;
 use crate::{
     About,
     Claim::Holds,
-    LocalSpin, Remote,
+    LocalSpin, Remote, Survey,
     parts::{
         renaming_tree::{Places, RenamingTree, Way, came_from, depth},
         two_process::Lock2,
@@ -48,7 +48,7 @@ pub const ABOUT: About = About {
     title: "Kim and Anderson's adaptive lock",
     source: "after Kim & Anderson 2000",
     default_n: 2,
-    survey_passages: Some(1),
+    survey: Survey::Passages(1),
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
         Holds(Exclusion),

@@ -67,9 +67,9 @@ pub(crate) fn surveyed(about: &'static About, shape: impl FnOnce(Model) -> Model
 
 /// A model with as many passages as a survey looks at.
 pub(crate) fn bounded(about: &About, model: Model) -> Model {
-    match about.survey_passages {
-        Some(passages) if passages > 0 => model.passages(passages),
-        _ => model,
+    match about.survey.passages() {
+        Some(passages) => model.passages(passages),
+        None => model,
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     for &about in registry::all().iter().filter(|about| about.is_surveyed()) {
         let size = about.size(None, None)?;
         let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
-        if let Some(passages) = about.survey_passages {
+        if let Some(passages) = about.survey.passages() {
             model = model.passages(passages);
         }
         let report = check_one(about, size, model.clone())?;

@@ -20,7 +20,7 @@ pub(super) fn text(rows: &[Row], seconds: f64) -> String {
     };
     let bounded: String = rows
         .iter()
-        .filter_map(|row| Some((row.about.name, row.about.survey_passages?)))
+        .filter_map(|row| Some((row.about.name, row.about.survey.passages()?)))
         .map(|(name, passages)| format!("`{name}`: {passages} passage(s) of each process only.\n"))
         .collect();
     let left_out: String = registry::all()
