@@ -86,6 +86,8 @@ impl Shape {
 }
 
 /// A curve `a + b · shape` through points.
+///
+/// See the [example of `of`](Fit::of).
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[non_exhaustive]
 pub struct Fit {

@@ -8,6 +8,8 @@ use crate::{
 const ENOUGH: usize = 5;
 
 /// How the remote references of a passage grow.
+///
+/// See the [example of `of`](Growth::of).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Growth {
@@ -64,6 +66,17 @@ impl Growth {
     }
 
     /// Why there is no bound, if there is none.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::bakery::Bakery;
+    /// use doorway_memory::Cost;
+    /// use doorway_simulator::{Growth, Plan, Unbounded, Variable, measure};
+    ///
+    /// let growth = Growth::of(Variable::N, [2, 4, 8], None, |n| {
+    ///     measure(&Plan::new(n, Cost::Dsm), |space| Bakery::new(space, n))
+    /// });
+    /// assert_eq!(growth.unwrap().unbounded(), Some(Unbounded::BusyWait));
+    /// ```
     #[must_use]
     pub fn unbounded(&self) -> Option<Unbounded> {
         let found = || self.points.iter().filter_map(|(_, measured)| measured.unbounded);
@@ -71,6 +84,8 @@ impl Growth {
     }
 
     /// The class of the worst case: `O(log N)`, or `unbounded`.
+    ///
+    /// See the [example of `of`](Growth::of).
     #[must_use]
     pub fn class(&self) -> String {
         match self.unbounded() {
@@ -80,6 +95,10 @@ impl Growth {
     }
 
     /// The class of the mean.
+    ///
+    /// ```
+    /// fn differ(growth: &doorway_simulator::Growth) -> bool { growth.class() != growth.mean_class() }
+    /// ```
     #[must_use]
     pub fn mean_class(&self) -> String {
         class(&self.mean, self.variable)

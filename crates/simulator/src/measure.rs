@@ -148,6 +148,8 @@ impl fmt::Debug for Plan {
 }
 
 /// What was seen of one size.
+///
+/// See the [example of `measure`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Measured {

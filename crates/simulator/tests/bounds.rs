@@ -21,7 +21,7 @@ impl Visitor for Exactly {
         size: Size,
         make: impl Fn(&mut Registers) -> A,
     ) -> RemoteReferences {
-        let model = Model::new(size.n).k(size.k).max_states(400_000);
+        let model = Model::new(size.n).k(size.k).max_states(150_000);
         remote_references(&model, self.0, make).unwrap_or_else(|error| panic!("{}: {error}", about.name))
     }
 
@@ -70,7 +70,7 @@ fn a_simulation_never_exceeds_the_exact_worst_case() {
                     continue;
                 }
                 let exact = registry::visit(about, size, Exactly(cost));
-                let seen: Vec<Measured> = (0..3)
+                let seen: Vec<Measured> = (0..2)
                     .map(|seed| simulated(about, size, Plan::new(n, cost).seed(seed).accesses(1_000_000)))
                     .collect();
                 let worst = seen.iter().map(|seen| seen.worst).max().unwrap();
