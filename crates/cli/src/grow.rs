@@ -14,7 +14,7 @@ use doorway_algorithms::{
 };
 use doorway_checker::Cost;
 use doorway_memory::{Exclusion, Part};
-use doorway_simulator::{Fit, Growth, Machine, Measured, Plan, Variable, measure};
+use doorway_simulator::{Fit, Growth, Machine, Measured, Plan, Shape, Variable, measure};
 use serde_json::{Value, json};
 
 use crate::{
@@ -259,6 +259,13 @@ impl Report<'_> {
         self.growth.points.len() == self.series.points.len()
     }
 
+    /// Whether it is the less, the more of what grows there is.
+    fn falls(&self) -> bool {
+        let points = &self.growth.points;
+        let (first, last) = (points[0].1.worst as f64, points[points.len() - 1].1.worst as f64);
+        self.growth.worst.shape == Shape::Constant && last < 0.9 * first
+    }
+
     fn headline(&self) -> String {
         let (first, last) = (self.series.points[0], self.series.points[self.growth.points.len() - 1]);
         let range = |from: usize, to: usize| if from == to { to.to_string() } else { format!("{from}..{to}") };
@@ -270,6 +277,7 @@ impl Report<'_> {
         let c = if is_everyone { String::new() } else { format!(" c={}", range(first.2, last.2)) };
         let class = match self.growth.unbounded() {
             Some(why) => format!("unbounded: {why}"),
+            None if self.falls() => format!("{}, and falls", self.growth.class()),
             None => theta(&self.growth.class()),
         };
         format!("{} n={n}{k}{c}, {}: {class}", about.name, self.question.model)
@@ -282,7 +290,9 @@ impl Report<'_> {
             let line = |name: &str, fit: &Fit| {
                 format!("  {name} ≈ {}, off by {:.1} %\n", fit.formula(letter), 100.0 * fit.residual)
             };
-            text += &line("worst", &self.growth.worst);
+            if !self.falls() {
+                text += &line("worst", &self.growth.worst);
+            }
             if self.growth.mean_class() != self.growth.class() {
                 text += &line("mean", &self.growth.mean);
             }
@@ -330,6 +340,8 @@ impl Report<'_> {
             let first = values.next();
             values.all(|value| Some(value) == first).then_some(first)
         };
+        // What has no bound has no curve.
+        let bounded = growth.unbounded().is_none();
         json!({
             "algorithm": question.about.name,
             "n": fixed(|point| point.1.n),
@@ -340,12 +352,12 @@ impl Report<'_> {
             "seed": self.seed,
             "points": points,
             "class": growth.class(),
-            "bounded": growth.unbounded().is_none(),
+            "bounded": bounded,
             "why": growth.unbounded().map(|why| why.to_string()),
-            "formula": growth.worst.formula(growth.variable),
-            "residual": growth.worst.residual,
-            "mean_class": growth.mean_class(),
-            "mean_residual": growth.mean.residual,
+            "formula": bounded.then(|| growth.worst.formula(growth.variable)),
+            "residual": bounded.then_some(growth.worst.residual),
+            "mean_class": bounded.then(|| growth.mean_class()),
+            "mean_residual": bounded.then_some(growth.mean.residual),
             "exact": false,
             "complete": self.is_complete(),
             "seconds": seconds,

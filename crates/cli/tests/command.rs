@@ -214,9 +214,15 @@ fn growth_is_told_in_what_grows() {
     assert_eq!(class(&["rmr", "yang-anderson", "--grow", "2..64"]), "O(log N)");
     assert_eq!(class(&["rmr", "mcs", "--grow", "2..64"]), "O(1)");
     assert_eq!(class(&["rmr", "ticket-k", "--grow", "2..64"]), "O(N)");
+    let falling = doorway(&["rmr", "ticket-k", "--grow", "k=1..16", "-n", "32"]);
+    assert!(
+        text(&falling.stdout).starts_with("ticket-k n=32 k=1..16, cc: O(1), and falls\n"),
+        "{}",
+        text(&falling.stdout)
+    );
     let unbounded = json(&["rmr", "bakery", "--grow", "2..8", "--model", "dsm", "--json"]);
     assert_eq!((&unbounded["class"], &unbounded["bounded"]), (&"unbounded".into(), &false.into()));
-    assert_eq!(unbounded["why"], "busy-waits remotely");
+    assert_eq!((&unbounded["why"], &unbounded["residual"]), (&"busy-waits remotely".into(), &Value::Null));
 }
 
 #[test]
