@@ -259,11 +259,11 @@ impl Report<'_> {
         self.growth.points.len() == self.series.points.len()
     }
 
-    /// Whether it is the less, the more of what grows there is.
+    /// Whether it is the less, the more may be inside. With n or c it is chance that makes it look so.
     fn falls(&self) -> bool {
         let points = &self.growth.points;
         let (first, last) = (points[0].1.worst as f64, points[points.len() - 1].1.worst as f64);
-        self.growth.worst.shape == Shape::Constant && last < 0.9 * first
+        self.growth.variable == Variable::K && self.growth.worst.shape == Shape::Constant && last < 0.9 * first
     }
 
     fn headline(&self) -> String {

@@ -34,6 +34,9 @@ const ACCESSES: u64 = 30_000_000;
 const STEPS_PER_QUESTION: u64 = 1 << 14;
 /// At most so many processes go through the lock alone: it is the same for all, or nearly.
 const SOLOISTS: usize = 64;
+/// How many there are in the schedule of few, and how many passages each makes.
+const FEW: usize = 3;
+const FEW_ROUNDS: u32 = 32;
 /// With up to so many processes it is tried whether one pays the more the longer the others go on.
 const LONG_RUN_PROCESSES: usize = 4;
 /// How many passages the others make then, first and second.
@@ -226,7 +229,11 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
         if plan.contention == 1 && schedule != Schedule::Solo {
             break;
         }
-        let run = run(plan, schedule, plan.rounds(), &make);
+        if plan.contention <= FEW && schedule == Schedule::Few {
+            continue; // they are few in any case
+        }
+        let rounds = if schedule == Schedule::Few { FEW_ROUNDS } else { plan.rounds() };
+        let run = run(plan, schedule, rounds, &make);
         if run.tally.worst > found.worst {
             (found.worst, found.schedule) = (run.tally.worst, schedule);
         }
@@ -267,8 +274,12 @@ fn run<A: Exclusion<Machine>>(
     rounds: u32,
     make: &impl Fn(&mut Machine) -> A,
 ) -> Ended {
-    let participants = plan.participants();
+    let mut participants = plan.participants();
     let mut random = Random::new(plan.seed ^ (schedule as u64) << 32);
+    if schedule == Schedule::Few {
+        random.shuffle(&mut participants);
+        participants.truncate(FEW);
+    }
     let victim = participants[random.below(participants.len())];
     let mut goals = vec![0; plan.n];
     let stride = if schedule == Schedule::Solo { participants.len().div_ceil(SOLOISTS) } else { 1 };
@@ -279,7 +290,7 @@ fn run<A: Exclusion<Machine>>(
         _ => {}
     }
     let mut machine = Machine::new(plan.cost);
-    machine.runs_on = schedule != Schedule::Random;
+    machine.runs_on = !matches!(schedule, Schedule::Random | Schedule::Few);
     let lock = make(&mut machine);
     let fooled = (schedule == Schedule::Victim).then_some(victim);
     let mut execution = Execution::new(lock, machine, &goals, fooled);

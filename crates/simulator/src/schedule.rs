@@ -15,7 +15,7 @@ use crate::{
 /// ```
 /// use doorway_simulator::Schedule;
 /// assert_eq!(Schedule::RoundRobin.to_string(), "round-robin");
-/// assert_eq!(Schedule::ALL.len(), 6);
+/// assert_eq!(Schedule::ALL.len(), 7);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -26,6 +26,8 @@ pub enum Schedule {
     RoundRobin,
     /// Anyone, at every single access.
     Random,
+    /// Three processes only, many times, and at random as well: what takes an odd moment is found among few.
+    Few,
     /// Everyone arrives at once, and again when all are through.
     Bursts,
     /// First who must fetch something again, then who makes the most others fetch again.
@@ -40,8 +42,15 @@ impl Schedule {
     /// ```
     /// assert!(doorway_simulator::Schedule::ALL.contains(&doorway_simulator::Schedule::Greedy));
     /// ```
-    pub const ALL: [Schedule; 6] =
-        [Schedule::Solo, Schedule::RoundRobin, Schedule::Random, Schedule::Bursts, Schedule::Greedy, Schedule::Victim];
+    pub const ALL: [Schedule; 7] = [
+        Schedule::Solo,
+        Schedule::RoundRobin,
+        Schedule::Random,
+        Schedule::Few,
+        Schedule::Bursts,
+        Schedule::Greedy,
+        Schedule::Victim,
+    ];
 }
 
 impl fmt::Display for Schedule {
@@ -50,6 +59,7 @@ impl fmt::Display for Schedule {
             Schedule::Solo => "solo",
             Schedule::RoundRobin => "round-robin",
             Schedule::Random => "random",
+            Schedule::Few => "few",
             Schedule::Bursts => "bursts",
             Schedule::Greedy => "greedy",
             Schedule::Victim => "victim",
@@ -88,7 +98,7 @@ impl Scheduler {
             // The first burst goes in step, the others at random.
             Schedule::Bursts if self.bursts > 0 => self.anyone(run),
             Schedule::Solo | Schedule::RoundRobin | Schedule::Bursts => run.ready.next(self.last + 1)?,
-            Schedule::Random => self.anyone(run),
+            Schedule::Random | Schedule::Few => self.anyone(run),
             Schedule::Greedy => self.worst_for_others(run),
             Schedule::Victim => self.fool(run),
         };
