@@ -98,7 +98,13 @@ claims! {
     filter_k_excludes_for_three: "filter-k", 3, k 2 => 696;
     filter_k_excludes_for_four: "filter-k", 4, k 2 => 464_916;
     gottlieb_starves: "gottlieb", 3, k 2 => 120;
-    ticket_k_is_fife_for_two_passages_each: "ticket-k", 3, k 2 => 1_455;
+    ticket_k_is_fife_with_any_number_of_tickets_for_three: "ticket-k", 3, k 2 => 856;
+    ticket_k_is_fife_with_any_number_of_tickets_for_five: "ticket-k", 5, k 3 => 332_851;
+    log_k_is_fife_for_three_and_two_passages_each: "log-k", 3, k 2 => 114_069;
+    log_k_wide_is_fife_for_three_and_two_passages_each: "log-k-wide", 3, k 2 => 114_069;
+    log_k_as_printed_excludes_for_three_and_two_passages_each: "log-k-printed", 3, k 2 => 28_344;
+    log_k_half_repaired_excludes_for_three_and_two_passages_each: "log-k-first-repair", 3, k 2 => 114_069;
+    k_bakery_safe_is_fife_for_two_with_any_number_of_tickets: "k-bakery-safe", 2, k 1 => 10_908;
     anderson_moir_is_starvation_free_for_three_and_two_inside: "anderson-moir", 3, k 2 => 816;
     anderson_moir_is_starvation_free_for_three_and_one_inside: "anderson-moir", 3, k 1 => 10_182;
     anderson_moir_is_starvation_free_for_four: "anderson-moir", 4, k 2 => 388_468;

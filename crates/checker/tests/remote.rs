@@ -1,6 +1,6 @@
 //! Exact worst-case remote references, beside what the papers say.
 use doorway_algorithms::{
-    About, LocalSpin, Size,
+    About, LocalSpin, Size, Survey,
     registry::{self, Visitor},
 };
 use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Registers, RemoteReferences, View, remote_references};

@@ -1,6 +1,6 @@
 //! The simulation beside the exact worst case: it never exceeds it, and where it should meets it.
 use doorway_algorithms::{
-    About, Kind, Size,
+    About, Kind, Size, Survey,
     registry::{self, Visitor},
 };
 use doorway_checker::{Bound, Model, Registers, RemoteReferences, View, remote_references};
