@@ -77,6 +77,7 @@ pub mod mutex {
     pub mod one_bit;
     pub mod peterson;
     pub mod peterson_tree;
+    pub mod ticket;
     pub mod tournament;
     pub mod yang_anderson;
 }

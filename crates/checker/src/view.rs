@@ -293,6 +293,18 @@ impl View {
         effect: impl FnOnce(u64) -> (u64, R),
     ) -> Result<R, Halt> {
         let line = self.line.take();
+        self.access_at(Location::caller(), line, op, reg, operands, effect)
+    }
+
+    fn access_at<T: Value, R: Value>(
+        &mut self,
+        place: &'static Location<'static>,
+        line: Option<&'static str>,
+        op: Op,
+        reg: &Handle<T>,
+        operands: [u64; 2],
+        effect: impl FnOnce(u64) -> (u64, R),
+    ) -> Result<R, Halt> {
         if self.halted {
             return Err(self.halt());
         }
@@ -304,7 +316,7 @@ impl View {
             self.at += 1;
             return Ok(R::of_word(word.bits));
         }
-        let mut access = Access { op, reg: reg.0, operands, line, place: Location::caller(), result: 0, before: 0 };
+        let mut access = Access { op, reg: reg.0, operands, line, place, result: 0, before: 0 };
         match self.mode {
             Mode::Look => {
                 self.access = Some(access);
@@ -403,6 +415,12 @@ impl Memory for View {
                 }
             }
         }
+    }
+
+    fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool) -> Result<(), Halt> {
+        // Every turn is of the same line, in the paper and in the source.
+        let (line, place) = (self.line.take(), Location::caller());
+        self.spin(|m| m.access_at(place, line, Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word)))))
     }
 
     fn at(&mut self, line: &'static str) -> &mut Self {

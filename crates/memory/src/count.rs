@@ -42,9 +42,10 @@ impl Count {
     ///
     /// See the [type's example](Count).
     #[must_use]
-    pub fn in_rounds_of(slots: usize) -> Count {
+    pub const fn in_rounds_of(slots: usize) -> Count {
         assert!(slots > 0, "a round has at least one slot");
-        Count { number: 0, round: u16::try_from(slots).expect("a round has at most 65,535 slots") }
+        assert!(slots <= u16::MAX as usize, "a round has at most 65,535 slots");
+        Count { number: 0, round: slots as u16 }
     }
 
     /// The round it is in; the first is the ticket after zero.

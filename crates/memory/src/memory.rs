@@ -228,6 +228,22 @@ pub trait Memory: Sized {
         })
     }
 
+    /// Waits until a register holds what it should: the papers' `await`. Unlike a [`spin`](Memory::spin), it tells the
+    /// memory what is waited for, so that who writes the register can know whom that concerns.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let head = m.shared("Head", true);
+    /// m.until(&head, |head| head)?;
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    fn until<T: Value>(&mut self, reg: &Self::Reg<T>, holds: impl Fn(T) -> bool) -> Result<(), Self::Halt> {
+        self.spin(|m| m.test(reg, &holds))
+    }
+
     /// Does something and forgets how: only the result stays in the process' history.
     ///
     /// ```

@@ -23,7 +23,6 @@ use crate::{
 /// What is known of it.
 pub const ABOUT: About = About {
     name: "ticket-k",
-    aliases: &["ticket-lock"],
     title: "the ticket lock for k inside",
     source: "folklore",
     kind: Kind::KExclusion,
@@ -68,7 +67,7 @@ impl<M: Memory> Exclusion<M> for TicketK<M> {
     }
 
     fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("2").test(&self.exit, |exit| t < exit.plus(self.k)))
+        m.at("2").until(&self.exit, |exit| t < exit.plus(self.k))
     }
 
     /// The exit is the same for everyone.

@@ -1,7 +1,5 @@
 //! The mistakes, each with the shortest run that shows it, as it is printed.
-mod common;
-
-use common::{about, bounded, report};
+use crate::common::{about, bounded, report};
 use doorway_checker::Property;
 
 /// The runs are pinned whole: a shorter one would have to be a better one, and a longer one is a defect.

@@ -1,12 +1,10 @@
 //! What the checker cannot see, asserted as it is; LIMITS.md tells the rest.
-mod common;
-
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-use common::report;
+use crate::common::report;
 use doorway_checker::{Error, Model, Observer, Phase, Progress, Property, Verdict, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
 

@@ -1,7 +1,5 @@
 //! Registers that are only safe: a write begins and ends, and a read in between returns anything.
-mod common;
-
-use common::{about, report, report_k};
+use crate::common::{about, report, report_k};
 use doorway_algorithms::Claim;
 use doorway_checker::{Error, Fault, Model, Property, Report, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
@@ -108,7 +106,7 @@ fn a_process_has_left_a_section_when_its_next_write_begins() {
 }
 
 fn fault(name: &str) -> Fault {
-    match common::try_report(name, Model::safe_registers) {
+    match crate::common::try_report(name, Model::safe_registers) {
         Err(Error::Broken { fault, .. }) => fault,
         other => panic!("{other:?}"),
     }

@@ -1,7 +1,5 @@
 //! Processes that are all alike, counted as such; and log-k, which is too large otherwise.
-mod common;
-
-use common::{report_k, try_report_k};
+use crate::common::{report_k, try_report_k};
 use doorway_checker::{Error, Fault, Model, Property, Report, Verdict, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
 

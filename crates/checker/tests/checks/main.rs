@@ -1,0 +1,11 @@
+//! The checker on the algorithms of the catalogue: one program, so that they are compiled once.
+mod common;
+
+mod broken;
+mod claims;
+mod danek_golab;
+mod limits;
+mod remote;
+mod rules;
+mod safe;
+mod symmetry;
