@@ -6,10 +6,10 @@ use doorway_algorithms::{
         special_set::{self, SpecialSet, StaticSet},
         special_set_adaptive::{AdaptiveSet, Trust},
         test_and_set::TestAndSet,
-        ticket_dispenser::{self, Conduct, Dispenser, TicketDispenser, Verdict},
+        ticket_dispenser::{self, Conduct, Dispenser, TicketDispenser},
     },
 };
-use doorway_checker::{Error, Fault, Handle, Model, Property, Registers, Report, View, check, check_part};
+use doorway_checker::{Error, Fault, Handle, Model, Property, Registers, Report, Verdict, View, check, check_part};
 use doorway_memory::{Home, Memory, Name, Pid, Space};
 
 type Result<T> = std::result::Result<T, <View as Memory>::Halt>;
@@ -119,7 +119,7 @@ impl Dispenser<View> for WatchedDispenser {
         self.count(m, p)?;
         self.conduct.begin(m, p)?;
         let ticket = m.call(|m| self.dispenser.obtain(m, p))?;
-        assert_eq!(self.conduct.obtained(m, p, ticket)?, Verdict::Right);
+        assert_eq!(self.conduct.obtained(m, p, ticket)?, ticket_dispenser::Verdict::Right);
         Ok(ticket)
     }
 
@@ -144,6 +144,21 @@ fn the_adaptive_set_is_right_for_three_over_a_plain_renaming() {
     });
     assert!(report.holds(Property::Rule) && report.holds(Property::WaitFree), "{report}");
     assert_eq!((report.states, report.incomplete), (11_547_857, None));
+}
+
+/// Figure 1 over the adaptive set, with the simplest renaming and the simplest lock: complete, where
+/// `danek-golab-adaptive` is too large.
+#[test]
+fn the_lock_is_fair_over_the_adaptive_set_for_two() {
+    let report = check(&Model::new(2), |space: &mut Registers| {
+        let places = PlainTree::new(space, 2);
+        let set = AdaptiveSet::over(space, 2, places);
+        let lock = TestAndSet::new(space);
+        DanekGolab::new(space, 2, lock, set)
+    });
+    let report = report.expect("it keeps the rules");
+    assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{report}");
+    assert_eq!((report.states, report.incomplete), (354_053, None));
 }
 
 /// As `special-set-verbatim`, whose leaves come from a simpler renaming.
