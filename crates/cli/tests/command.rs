@@ -66,11 +66,33 @@ fn a_wrong_call_is_told_what_is_wrong_and_the_way_out() {
 
 #[test]
 fn what_is_not_there_yet_is_said_and_not_guessed() {
-    refused(
-        &["check", "bakery", "--registers", "safe"],
-        "`safe` registers cannot be checked yet; leave out `--registers`",
-    );
     refused(&["check", "bakery", "--memory", "tso"], "memory order `tso` cannot be checked yet; leave out `--memory`");
+}
+
+#[test]
+fn safe_registers_and_symmetry_are_said_on_the_first_line() {
+    let first = |arguments: &[&str]| {
+        let output = doorway(arguments);
+        (output.status.code(), text(&output.stdout).lines().next().unwrap_or_default().to_string())
+    };
+    let (code, line) = first(&["check", "bakery", "-n", "2", "--registers", "safe"]);
+    assert_eq!(code, Some(0));
+    assert!(line.starts_with("bakery n=2 on safe registers: exclusion, ") && line.ends_with("(980 states)"), "{line}");
+    let (code, line) = first(&["check", "k-bakery", "-n", "2", "--registers", "safe", "--property", "exclusion"]);
+    assert_eq!(code, Some(1));
+    assert!(line.starts_with("k-bakery n=2 k=1 on safe registers: exclusion FAILS"), "{line}");
+    assert_eq!(first(&["check", "k-bakery", "-n", "2", "--registers", "safe"]).0, Some(0), "nothing is claimed there");
+    let (code, line) = first(&["check", "ticket-k", "-n", "4", "-k", "2", "--symmetry"]);
+    assert_eq!(code, Some(0));
+    assert!(line.starts_with("ticket-k n=4 k=2 modulo symmetry: ") && line.ends_with("(233 states)"), "{line}");
+    refused(
+        &["check", "mcs", "--registers", "safe"],
+        "`mcs`: process 0 in `doorway` changes `tail` in one step; a safe register can only be read and written",
+    );
+    refused(
+        &["check", "bakery", "--symmetry"],
+        "`bakery`: its processes look at their numbers, so they are not all alike; check it without symmetry",
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ claims! {
     danek_golab_without_dummies_lets_latecomers_pass: "danek-golab-no-dummy", 2 => 1_214;
     mcs_is_fair_and_waits_in_its_exit_for_three: "mcs", 3 => 1_640;
     mcs_is_fair_and_waits_in_its_exit_for_four: "mcs", 4 => 38_184;
-    ticket_is_fair_with_any_number_of_tickets_for_three: "ticket", 3 => 1;
+    ticket_is_fair_with_any_number_of_tickets_for_three: "ticket", 3 => 62;
     anderson_array_is_fair_for_three: "anderson-array", 3 => 207;
     anderson_array_is_fair_for_four: "anderson-array", 4 => 1_232;
     k_bakery_is_k_fair_for_two_with_any_number_of_tickets: "k-bakery", 2, k 1 => 852;
