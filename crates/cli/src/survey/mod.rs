@@ -39,8 +39,11 @@ struct Row {
     /// claimed, as for a part, and if it could not be decided.
     remote: Option<[Bound; 2]>,
     /// How they grow, with caches and in distributed shared memory, if the source claims how.
-    grown: Vec<(Variable, [String; 2])>,
+    grown: Vec<Grown>,
 }
+
+/// With what remote references grow, and how: with caches and in distributed shared memory.
+type Grown = (Variable, [String; 2]);
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let start = Instant::now();
@@ -72,7 +75,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let list: Vec<Value> = rows.iter().map(row_as_json).collect();
         format!("{:#}\n", Value::from(list))
     } else {
-        tables::text(&rows, start.elapsed().as_secs_f64())
+        let left_out = registry::all().iter().filter(|about| !about.is_surveyed());
+        let left_out: Vec<_> = left_out.map(|about| (*about, growth(about))).collect();
+        tables::text(&rows, &left_out, start.elapsed().as_secs_f64())
     };
     let code = if interrupted() || rows.iter().any(Row::is_undecided) {
         UNDECIDED
@@ -106,7 +111,7 @@ fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -
 }
 
 /// How remote references grow with what the source says they do, as simulated.
-fn growth(about: &'static About) -> Vec<(Variable, [String; 2])> {
+fn growth(about: &'static About) -> Vec<Grown> {
     let Some(claimed) = about.remote else { return Vec::new() };
     let said_to_grow = |&variable: &Variable| match variable {
         Variable::N => true,

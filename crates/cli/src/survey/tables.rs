@@ -3,10 +3,10 @@ use comfy_table::{CellAlignment, Table, presets};
 use doorway_algorithms::{About, Claim, Kind, registry};
 use doorway_checker::{Bound, Finding, Property, Verdict};
 
-use super::Row;
+use super::{Grown, Row};
 use crate::{check::agrees, rmr::show};
 
-pub(super) fn text(rows: &[Row], seconds: f64) -> String {
+pub(super) fn text(rows: &[Row], left_out: &[(&About, Vec<Grown>)], seconds: f64) -> String {
     let (parts, locks): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.about.kind == Kind::Part);
     let states: u64 = rows.iter().map(|row| row.report.states).sum();
     let names = |is_meant: fn(&Row) -> bool| {
@@ -23,24 +23,20 @@ pub(super) fn text(rows: &[Row], seconds: f64) -> String {
         .filter_map(|row| Some((row.about.name, row.about.survey.passages()?)))
         .map(|(name, passages)| format!("`{name}`: {passages} passage(s) of each process only.\n"))
         .collect();
-    let left_out: String = registry::all()
+    let not_checked: String =
+        left_out.iter().map(|(about, _)| format!("`{}`: not checked here, it takes too long.\n", about.name)).collect();
+    let departures: String = registry::all()
         .iter()
-        .filter(|about| !about.is_surveyed())
-        .map(|about| format!("`{}`: not checked here, it takes too long.\n", about.name))
+        .filter(|about| !about.departures.is_empty())
+        .map(|about| format!("`{}`: {}.\n", about.name, about.departures))
         .collect();
-    let departures: String = rows
-        .iter()
-        .filter(|row| !row.about.departures.is_empty())
-        .map(|row| format!("`{}`: {}.\n", row.about.name, row.about.departures))
-        .collect();
-    let claiming: Vec<&Row> = rows.iter().filter(|row| row.about.remote.is_some()).collect();
     format!(
         "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
          they grow in simulated runs.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
-         survived. Rmr: exact worst case of one passage.\n{bounded}{left_out}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+         survived. Rmr: exact worst case of one passage.\n{bounded}{not_checked}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
-        remote_table(&claiming),
+        remote_table(rows, left_out),
         rows.len(),
     )
 }
@@ -83,7 +79,7 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
 
 /// Table 1 of Danek's k-Bakery paper, with the locks of the others: what it takes, whether one can starve, and remote
 /// references.
-fn remote_table(rows: &[&Row]) -> String {
+fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_header([
@@ -98,22 +94,19 @@ fn remote_table(rows: &[&Row]) -> String {
         "exact dsm",
         "fitted dsm",
     ]);
-    for Row { about, size, report, remote, grown, .. } in rows {
-        let Some(claimed) = about.remote else { continue };
-        let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
-        let exact = remote.map(|bounds| bounds.map(|bound| format!("{} (n={}{k})", show(bound), size.n)));
-        let [exact_cc, exact_dsm] = exact.unwrap_or(["?".to_string(), "?".to_string()]);
+    let mut add = |about: &About, starving: String, exact: [String; 2], grown: &[Grown]| {
+        let Some(claimed) = about.remote else { return };
         let fitted = |model: usize| {
-            let classes = grown.iter().map(|(_, classes)| classes[model].as_str());
-            let mut classes: Vec<&str> = classes.collect();
+            let mut classes: Vec<&str> = grown.iter().map(|(_, classes)| classes[model].as_str()).collect();
             classes.dedup();
             classes.join(", ")
         };
+        let [exact_cc, exact_dsm] = exact;
         table.add_row([
             about.name.to_string(),
             about.source.to_string(),
             about.primitives.join(", "),
-            cell(about, report.finding(Property::StarvationFreedom)),
+            starving,
             claimed.cc.to_string(),
             exact_cc,
             fitted(0),
@@ -121,6 +114,21 @@ fn remote_table(rows: &[&Row]) -> String {
             exact_dsm,
             fitted(1),
         ]);
+    };
+    for Row { about, size, report, remote, grown, .. } in rows {
+        let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
+        // If not every run was seen, there may be a worse one.
+        let at_least = if report.incomplete.is_some() { "≥ " } else { "" };
+        let show = |bound| match bound {
+            Bound::Unbounded => format!("∞ (n={}{k})", size.n),
+            bound => format!("{at_least}{} (n={}{k})", show(bound), size.n),
+        };
+        let exact = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(show));
+        add(about, cell(about, report.finding(Property::StarvationFreedom)), exact, grown);
+    }
+    for (about, grown) in left_out {
+        let claimed = if about.holds(Property::StarvationFreedom) { "yes" } else { "-" };
+        add(about, format!("{claimed} / not checked here"), ["-", "-"].map(String::from), grown);
     }
     table.trim_fmt()
 }
