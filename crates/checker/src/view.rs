@@ -417,7 +417,7 @@ impl Memory for View {
         }
     }
 
-    fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool) -> Result<(), Halt> {
+    fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {
         // Every turn is of the same line, in the paper and in the source.
         let (line, place) = (self.line.take(), Location::caller());
         self.spin(|m| m.access_at(place, line, Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word)))))

@@ -48,6 +48,33 @@ impl Count {
         Count { number: 0, round: slots as u16 }
     }
 
+    /// How much further this is than another, which was reached earlier.
+    ///
+    /// ```
+    /// use doorway_memory::Count;
+    /// let none = Count::in_rounds_of(3);
+    /// assert_eq!(none.plus(5).since(none.plus(3)), 2);
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn since(self, earlier: Count) -> u64 {
+        self.number.saturating_sub(earlier.number)
+    }
+
+    /// As [`to_word`](Value::to_word), where a constant is needed.
+    ///
+    /// ```
+    /// use doorway_memory::{Count, Value};
+    /// const NONE: Count = Count::in_rounds_of(3);
+    /// const WORD: u64 = NONE.word();
+    /// assert_eq!(WORD, NONE.to_word());
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn word(self) -> u64 {
+        self.number << 16 | self.round as u64
+    }
+
     /// The round it is in; the first is the ticket after zero.
     ///
     /// See the [type's example](Count).
@@ -94,7 +121,7 @@ impl Ord for Count {
 impl Value for Count {
     #[inline(always)]
     fn to_word(self) -> u64 {
-        self.number << 16 | u64::from(self.round)
+        self.word()
     }
     #[inline(always)]
     fn of_word(word: u64) -> Self {

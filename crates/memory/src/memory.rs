@@ -240,7 +240,7 @@ pub trait Memory: Sized {
     /// ```
     #[inline(always)]
     #[track_caller]
-    fn until<T: Value>(&mut self, reg: &Self::Reg<T>, holds: impl Fn(T) -> bool) -> Result<(), Self::Halt> {
+    fn until<T: Value>(&mut self, reg: &Self::Reg<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Self::Halt> {
         self.spin(|m| m.test(reg, &holds))
     }
 

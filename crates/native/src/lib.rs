@@ -25,22 +25,25 @@
 //! });
 //! assert_eq!(count.into_inner(), 200);
 //! ```
+mod barrier;
+mod lot;
+mod wait;
+
 use std::{
     convert::Infallible,
-    fmt, hint,
+    fmt,
     marker::PhantomData,
-    ops::ControlFlow::{self, Break, Continue},
+    ops::{
+        ControlFlow::{self, Break, Continue},
+        Deref,
+    },
     sync::atomic::{AtomicU64, Ordering::SeqCst},
-    thread,
+    time::Instant,
 };
 
 use crossbeam_utils::CachePadded;
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Space, Value};
-
-/// How many unsuccessful turns of a wait make us yield the processor: a few, since whoever we wait for may need it to
-/// go on. The number is a guess; waiting well is not measured yet.
-const TURNS_PER_YIELD: u32 = 16;
 
 /// A thread's view of the memory. Each thread has its own.
 ///
@@ -59,34 +62,123 @@ const TURNS_PER_YIELD: u32 = 16;
 // Pairs with: every other access, to whichever register.
 // Weaker fails: with Acquire and Release a read may complete before our own earlier write to another register is
 // visible to others; in `peterson`, lines 8-10, both processes then miss each other's flag and both enter.
-#[derive(Debug, Default)]
-pub struct Native {
-    /// Unsuccessful turns of waits so far, modulo 2^32; never reset, since all that counts is its remainder.
-    waited: u32,
+#[derive(Debug)]
+pub struct Native<L = Padded> {
+    /// How long the present wait has lasted.
+    patience: wait::Patience,
+    layout: PhantomData<L>,
 }
 
-impl Native {
-    /// A view of the memory, for one thread.
-    ///
-    /// ```
-    /// let m = doorway_native::Native::new();
-    /// ```
-    #[must_use]
-    pub const fn new() -> Self {
-        Native { waited: 0 }
+impl<L> Default for Native<L> {
+    fn default() -> Self {
+        Native::new()
     }
 }
 
-/// A register: an atomic word, alone in its cache line.
+impl<L> Native<L> {
+    /// A view of the memory, for one thread.
+    ///
+    /// ```
+    /// let m: doorway_native::Native = doorway_native::Native::new();
+    /// ```
+    #[must_use]
+    pub const fn new() -> Self {
+        Native { patience: wait::Patience::new(), layout: PhantomData }
+    }
+}
+
+/// Makes every other thread of the process pass a full fence, and us too.
+///
+/// For a handshake of which one side is done all the time and the other hardly ever: what the frequent side wrote before the
+/// fence is visible to us now, and what it reads after it sees what we wrote before.
+///
+/// ```
+/// doorway_native::barrier();
+/// ```
+pub fn barrier() {
+    /// Much longer than a write can stay unseen, where the system has no such barrier.
+    const LONG: std::time::Duration = std::time::Duration::from_millis(1);
+    if !barrier::everywhere() {
+        std::thread::sleep(LONG);
+    }
+}
+
+/// How registers lie in memory.
+///
+/// ```
+/// use doorway_native::{Layout, Packed, Padded};
+/// fn size<L: Layout>() -> usize { size_of::<L::Cell>() }
+/// assert!(size::<Packed>() == 8 && size::<Padded>() >= 64);
+/// ```
+pub trait Layout: fmt::Debug {
+    /// What holds a register's word.
+    type Cell: Deref<Target = AtomicU64> + From<AtomicU64> + Send + Sync + fmt::Debug;
+}
+
+/// Each register has a cache line of its own, so that who writes one does not disturb who waits on another.
+///
+/// See [`Layout`].
+#[derive(Clone, Copy, Debug)]
+pub struct Padded;
+
+/// Registers take as much room as a word.
+///
+/// See [`Layout`].
+#[derive(Clone, Copy, Debug)]
+pub struct Packed;
+
+impl Layout for Padded {
+    type Cell = CachePadded<AtomicU64>;
+}
+
+impl Layout for Packed {
+    type Cell = Word;
+}
+
+/// A word.
+///
+/// See [`Packed`].
+#[derive(Debug)]
+pub struct Word(AtomicU64);
+
+impl Deref for Word {
+    type Target = AtomicU64;
+    #[inline(always)]
+    fn deref(&self) -> &AtomicU64 {
+        &self.0
+    }
+}
+
+impl From<AtomicU64> for Word {
+    fn from(word: AtomicU64) -> Word {
+        Word(word)
+    }
+}
+
+/// A register: an atomic word.
 ///
 /// ```
 /// use doorway_memory::Space;
 /// use doorway_native::{Heap, Reg};
 /// let flag: Reg<bool> = Heap.shared("flag", false);
 /// ```
-pub struct Reg<T>(CachePadded<AtomicU64>, PhantomData<fn() -> T>);
+pub struct Reg<T, L: Layout = Padded>(L::Cell, PhantomData<fn() -> T>);
 
-impl<T: Value> fmt::Debug for Reg<T> {
+impl<T: Value> Reg<T, Packed> {
+    /// A register that holds the value of this word.
+    ///
+    /// ```
+    /// use doorway_native::{Packed, Reg};
+    /// static FLAG: Reg<bool, Packed> = Reg::of_word(1);
+    /// assert_eq!(format!("{FLAG:?}"), "Reg(true)");
+    /// ```
+    #[must_use]
+    pub const fn of_word(word: u64) -> Self {
+        Reg(Word(AtomicU64::new(word)), PhantomData)
+    }
+}
+
+impl<T: Value, L: Layout> fmt::Debug for Reg<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Reg").field(&T::of_word(self.0.load(SeqCst))).finish()
     }
@@ -111,42 +203,74 @@ impl Space for Heap {
     }
 }
 
-impl Memory for Native {
+impl<L: Layout> Native<L> {
+    /// As [`until`](Memory::until), but not longer than to the deadline; says whether the register holds what it should.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// use doorway_memory::Space;
+    /// use doorway_native::{Heap, Native};
+    ///
+    /// let flag = Heap.shared("flag", false);
+    /// let soon = Instant::now() + Duration::from_millis(1);
+    /// assert!(!Native::new().until_deadline(&flag, |flag| flag, soon));
+    /// ```
+    pub fn until_deadline<T: Value>(
+        &mut self,
+        reg: &Reg<T, L>,
+        holds: impl Fn(T) -> bool + Sync,
+        deadline: Instant,
+    ) -> bool {
+        let wanted = |word| holds(T::of_word(word));
+        wanted(reg.0.load(SeqCst)) || wait::until(&reg.0, &wanted, Some(deadline))
+    }
+}
+
+impl<L: Layout> Memory for Native<L> {
     type Halt = Infallible;
-    type Reg<T: Value> = Reg<T>;
+    type Reg<T: Value> = Reg<T, L>;
 
     #[inline(always)]
-    fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Infallible> {
+    fn read<T: Value>(&mut self, reg: &Reg<T, L>) -> Result<T, Infallible> {
         Ok(T::of_word(reg.0.load(SeqCst)))
     }
 
     #[inline(always)]
-    fn test<T: Value>(&mut self, reg: &Reg<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Infallible> {
+    fn test<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl FnOnce(T) -> bool) -> Result<bool, Infallible> {
         Ok(holds(T::of_word(reg.0.load(SeqCst))))
     }
 
     #[inline(always)]
-    fn write<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<(), Infallible> {
+    fn write<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<(), Infallible> {
         reg.0.store(value.to_word(), SeqCst);
+        lot::written(&reg.0);
         Ok(())
     }
 
     #[inline(always)]
-    fn fetch_add<T: Number>(&mut self, reg: &Reg<T>, by: T) -> Result<T, Infallible> {
-        Ok(T::of_word(reg.0.fetch_add(by.to_word(), SeqCst)))
+    fn fetch_add<T: Number>(&mut self, reg: &Reg<T, L>, by: T) -> Result<T, Infallible> {
+        let old = T::of_word(reg.0.fetch_add(by.to_word(), SeqCst));
+        lot::written(&reg.0);
+        Ok(old)
     }
 
     #[inline(always)]
-    fn swap<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<T, Infallible> {
-        Ok(T::of_word(reg.0.swap(value.to_word(), SeqCst)))
+    fn swap<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<T, Infallible> {
+        let old = T::of_word(reg.0.swap(value.to_word(), SeqCst));
+        lot::written(&reg.0);
+        Ok(old)
     }
 
     #[inline(always)]
-    fn compare_swap<T: Value>(&mut self, reg: &Reg<T>, old: T, new: T) -> Result<bool, Infallible> {
+    fn compare_swap<T: Value>(&mut self, reg: &Reg<T, L>, old: T, new: T) -> Result<bool, Infallible> {
         let mut word = old.to_word();
         loop {
             match reg.0.compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
-                Ok(_) => return Ok(true),
+                Ok(_) => {
+                    lot::written(&reg.0);
+                    return Ok(true);
+                }
                 // A sum that overflowed a narrow type has another word than the value it stands for.
                 Err(found) if T::of_word(found) == old => word = found,
                 Err(_) => return Ok(false),
@@ -169,19 +293,16 @@ impl Memory for Native {
     }
 
     #[inline(always)]
-    fn relax(&mut self) {
-        self.waited = self.waited.wrapping_add(1);
-        if self.waited.is_multiple_of(TURNS_PER_YIELD) {
-            give_way();
-        } else {
-            hint::spin_loop();
+    fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
+        let wanted = |word| holds(T::of_word(word));
+        if !wanted(reg.0.load(SeqCst)) {
+            wait::until(&reg.0, &wanted, None);
         }
+        Ok(())
     }
-}
 
-/// Out of line and out of the way: a call in the middle of a wait would cost registers even where nobody waits.
-#[cold]
-#[inline(never)]
-fn give_way() {
-    thread::yield_now();
+    #[inline(always)]
+    fn relax(&mut self) {
+        self.patience.relax();
+    }
 }

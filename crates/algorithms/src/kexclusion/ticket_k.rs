@@ -52,9 +52,42 @@ pub struct TicketK<M: Memory> {
 impl<M: Memory> TicketK<M> {
     /// A free lock for any number of processes, of which `k` may be inside.
     pub fn new(space: &mut impl Space<Mem = M>, k: usize) -> Self {
+        let free = Self::free(k);
+        TicketK::of(k, space.shared("Entry", free), space.shared("Exit", free))
+    }
+
+    /// What both counters hold at first.
+    pub const fn free(k: usize) -> Count {
         // Who waits is at most k ahead of who leaves, or must wait anyway: rounds of k tell that.
-        let none_yet = Count::in_rounds_of(k);
-        TicketK { k, entry: space.shared("Entry", none_yet), exit: space.shared("Exit", none_yet) }
+        Count::in_rounds_of(k)
+    }
+
+    /// A lock of these registers, which hold what [`free`](Self::free) says.
+    pub const fn of(k: usize, entry: M::Reg<Count>, exit: M::Reg<Count>) -> Self {
+        TicketK { k, entry, exit }
+    }
+
+    /// How many may be inside.
+    pub const fn k(&self) -> usize {
+        self.k
+    }
+
+    /// How many have left.
+    pub fn left(&self) -> &M::Reg<Count> {
+        &self.exit
+    }
+
+    /// How many have arrived.
+    pub fn arrived(&self) -> &M::Reg<Count> {
+        &self.entry
+    }
+
+    /// Takes a ticket if it may enter at once.
+    #[inline(always)]
+    pub fn try_enter(&self, m: &mut M) -> Result<Option<Count>, M::Halt> {
+        let t = m.read(&self.entry)?;
+        let exit = m.read(&self.exit)?;
+        Ok((t < exit.plus(self.k) && m.compare_swap(&self.entry, t, t.plus(1))?).then_some(t))
     }
 }
 
@@ -67,7 +100,8 @@ impl<M: Memory> Exclusion<M> for TicketK<M> {
     }
 
     fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
-        m.at("2").until(&self.exit, |exit| t < exit.plus(self.k))
+        let k = self.k;
+        m.at("2").until(&self.exit, |exit| t < exit.plus(k))
     }
 
     /// The exit is the same for everyone.

@@ -62,6 +62,18 @@ impl<M: Memory> Ticket<M> {
     pub const fn of(entry: M::Reg<Count>, exit: M::Reg<Count>) -> Self {
         Ticket { entry, exit }
     }
+
+    /// The ticket that may enter, or will be the next to.
+    pub fn serving(&self) -> &M::Reg<Count> {
+        &self.exit
+    }
+
+    /// Takes a ticket if it may enter at once: nobody is inside or waits.
+    #[inline(always)]
+    pub fn try_enter(&self, m: &mut M) -> Result<Option<Count>, M::Halt> {
+        let t = m.read(&self.exit)?;
+        Ok(m.compare_swap(&self.entry, t, t.plus(1))?.then_some(t))
+    }
 }
 
 impl<M: Memory> Exclusion<M> for Ticket<M> {

@@ -1,0 +1,41 @@
+//! Fair locks for threads, in order of arrival.
+//!
+//! ```
+//! use std::thread;
+//!
+//! static COUNT: doorway::Mutex<u64> = doorway::Mutex::new(0);
+//!
+//! thread::scope(|scope| {
+//!     for _ in 0..4 {
+//!         scope.spawn(|| (0..1000).for_each(|_| *COUNT.lock() += 1));
+//!     }
+//! });
+//! assert_eq!(*COUNT.lock(), 4000);
+//! ```
+//!
+//! | | |
+//! |---|---|
+//! | [`Mutex`] | one at a time, first come, first served |
+//! | [`Semaphore`] | at most k at a time, first in, first enabled |
+//! | [`Place`], [`Turn`] | your place in line, before you wait |
+//!
+//! Both are algorithms of the catalogue, `ticket` and `ticket-k`: the source that runs here is the source that is checked,
+//! for every interleaving and any number of tickets. What is added here is the data inside, guards, and giving up.
+//!
+//! # Giving up
+//! Who waits no longer than some time, or drops its place in line, does not leave a hole in the line: a place given up is a
+//! passage with nothing in it. When its turn comes, whoever leaves then finishes it. So nothing new has to be proved of the
+//! algorithm.
+//!
+//! # Panics
+//! A panic inside releases the lock. There is no poisoning: the next one finds the data as they are.
+//!
+//! # Waiting
+//! A thread that waits spins for a moment, then gives way to others again and again, and sleeps when that has lasted half a
+//! millisecond. Who releases a lock wakes the one whose turn it is, and nobody else.
+mod gone;
+mod mutex;
+mod semaphore;
+
+pub use mutex::{Mutex, MutexGuard, Place};
+pub use semaphore::{Permit, Semaphore, Turn};

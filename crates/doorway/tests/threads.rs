@@ -1,0 +1,242 @@
+//! The locks under threads that come, wait, give up and panic.
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Barrier, Mutex as StdMutex,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use doorway::{Mutex, MutexGuard, Permit, Place, Semaphore, Turn};
+
+/// Marsaglia's xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 20) % end
+    }
+}
+
+#[test]
+fn what_can_be_sent_and_shared_is_what_users_expect() {
+    fn send<T: Send>() {}
+    fn sync<T: Sync>() {}
+    send::<Mutex<std::cell::Cell<u8>>>();
+    sync::<Mutex<std::cell::Cell<u8>>>();
+    send::<MutexGuard<'_, u8>>();
+    sync::<MutexGuard<'_, u8>>();
+    send::<Place<'_, u8>>();
+    sync::<Semaphore>();
+    send::<Permit<'_>>();
+    send::<Turn<'_>>();
+    assert!(size_of::<Mutex<()>>() <= 64, "{}", size_of::<Mutex<()>>());
+}
+
+#[test]
+fn one_at_a_time() {
+    let count = Mutex::new(0_u64);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..20_000).for_each(|_| *count.lock() += 1));
+        }
+    });
+    assert_eq!(count.into_inner(), 160_000);
+}
+
+#[test]
+fn at_most_k_at_a_time_and_k_do_get_in() {
+    for k in [1, 2, 4] {
+        let semaphore = Semaphore::new(k);
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..3_000 {
+                        let _permit = semaphore.acquire();
+                        let now = inside.fetch_add(1, SeqCst) + 1;
+                        assert!(now <= k, "{now} of {k} are inside");
+                        most.fetch_max(now, SeqCst);
+                        thread::yield_now();
+                        inside.fetch_sub(1, SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), k, "with eight who want to and yield inside, k are there at some time");
+    }
+}
+
+/// Places are taken one after the other, and waited for in any order.
+#[test]
+fn who_arrives_first_enters_first() {
+    let order = Mutex::new(Vec::new());
+    let inside = order.lock();
+    let places: Vec<_> = (0..8).map(|i| (i, order.arrive())).collect();
+    thread::scope(|scope| {
+        for (i, place) in places.into_iter().rev() {
+            assert_eq!(place.ahead(), i + 1);
+            scope.spawn(move || place.wait().push(i));
+        }
+        drop(inside);
+    });
+    assert_eq!(order.into_inner(), (0..8).collect::<Vec<_>>());
+}
+
+/// As above, long enough for everyone to fall asleep.
+#[test]
+fn sleepers_are_woken_in_order() {
+    let order = Mutex::new(Vec::new());
+    let inside = order.lock();
+    let places: Vec<_> = (0..6).map(|i| (i, order.arrive())).collect();
+    thread::scope(|scope| {
+        for (i, place) in places {
+            scope.spawn(move || place.wait().push(i));
+        }
+        thread::sleep(Duration::from_millis(50));
+        drop(inside);
+    });
+    assert_eq!(order.into_inner(), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_place_given_up_is_passed_over() {
+    let order = Mutex::new(Vec::new());
+    let inside = order.lock();
+    let [first, second, third, fourth] = [(); 4].map(|()| order.arrive());
+    drop(second);
+    drop(first);
+    let still = third.wait_timeout(Duration::from_millis(2)).unwrap_err();
+    drop(inside);
+    still.wait().push(3);
+    drop(fourth);
+    order.try_lock().expect("everyone has left or given up").push(5);
+    assert_eq!(order.into_inner(), [3, 5]);
+}
+
+#[test]
+fn a_place_given_up_at_a_semaphore_is_passed_over() {
+    let semaphore = Semaphore::new(2);
+    let (a, b) = (semaphore.acquire(), semaphore.acquire());
+    let (lost, kept, late) = (semaphore.arrive(), semaphore.arrive(), semaphore.arrive());
+    drop(lost);
+    drop(a);
+    let kept = kept.try_wait().expect("the one before gave up");
+    assert!(late.try_wait().is_err(), "and is given up with that");
+    drop((b, kept));
+    let _both = (semaphore.try_acquire().unwrap(), semaphore.try_acquire().unwrap());
+    assert!(semaphore.try_acquire().is_none());
+}
+
+#[test]
+fn a_panic_inside_lets_the_next_one_in() {
+    let count = Mutex::new(0);
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let mut inside = count.lock();
+        *inside += 1;
+        panic!("inside");
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(*count.try_lock().expect("it is free"), 1);
+}
+
+#[test]
+fn locks_tell_what_they_are_in_debug() {
+    let lock = Mutex::new(3);
+    assert_eq!(format!("{lock:?}"), "Mutex { value: 3 }");
+    let inside = lock.lock();
+    assert_eq!(format!("{lock:?} {inside:?}"), "Mutex { value: <locked> } 3");
+    assert_eq!(format!("{:?}", Semaphore::new(2)), "Semaphore { permits: 2, inside or in line: 0 }");
+}
+
+/// Many threads that lock, try, wait for a while, give up and panic, at random; in the end nothing is lost.
+fn soak(time: Duration, seed: u64) {
+    const THREADS: u64 = 8;
+    let end = Instant::now() + time;
+    let lock = Mutex::new(0_u64);
+    let k = 3;
+    let semaphore = Semaphore::new(k);
+    let (entered, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let failed = StdMutex::new(None);
+    let start = Barrier::new(THREADS as usize);
+    thread::scope(|scope| {
+        for p in 0..THREADS {
+            let (lock, semaphore, entered, inside, failed, start) =
+                (&lock, &semaphore, &entered, &inside, &failed, &start);
+            scope.spawn(move || {
+                let mut random = Random(seed.wrapping_mul(2 * p + 1) | 1);
+                start.wait();
+                while Instant::now() < end {
+                    let brief = Duration::from_micros(random.below(300));
+                    let guard = match random.below(6) {
+                        0 => lock.try_lock(),
+                        1 => lock.lock_timeout(brief),
+                        2 => {
+                            drop(lock.arrive());
+                            None
+                        }
+                        3 => lock.arrive().wait_timeout(brief).or_else(|place| place.wait_timeout(brief)).ok(),
+                        _ => Some(lock.lock()),
+                    };
+                    if let Some(mut guard) = guard {
+                        entered.fetch_add(1, SeqCst);
+                        let seen = *guard;
+                        if random.below(50) == 0 {
+                            thread::sleep(Duration::from_micros(random.below(1_500)));
+                        }
+                        *guard = seen + 1;
+                        if random.below(100) == 0 {
+                            let _ = catch_unwind(AssertUnwindSafe(move || {
+                                let _inside = guard;
+                                std::panic::resume_unwind(Box::new(()));
+                            }));
+                        }
+                    }
+                    let permit = match random.below(5) {
+                        0 => semaphore.try_acquire(),
+                        1 => semaphore.acquire_timeout(brief),
+                        2 => {
+                            drop(semaphore.arrive());
+                            None
+                        }
+                        _ => Some(semaphore.acquire()),
+                    };
+                    if permit.is_some() {
+                        let now = inside.fetch_add(1, SeqCst) + 1;
+                        if now > k {
+                            failed.lock().unwrap().get_or_insert(now);
+                        }
+                        if random.below(50) == 0 {
+                            thread::sleep(Duration::from_micros(random.below(1_500)));
+                        }
+                        inside.fetch_sub(1, SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(failed.into_inner().unwrap(), None, "so many were inside at once, of {k}");
+    assert!(lock.try_lock().is_some(), "no place is lost");
+    assert_eq!(lock.into_inner(), entered.into_inner() as u64, "nobody was inside with another");
+    let all: Vec<_> = (0..k).map(|_| semaphore.try_acquire().expect("all places are there")).collect();
+    assert!(semaphore.try_acquire().is_none());
+    drop(all);
+}
+
+#[test]
+fn nothing_is_lost_in_ten_seconds() {
+    soak(Duration::from_secs(10), 1);
+}
+
+#[test]
+#[ignore = "10 minutes"]
+fn nothing_is_lost_in_ten_minutes() {
+    for seed in 1..=60 {
+        soak(Duration::from_secs(10), seed);
+    }
+}

@@ -1,0 +1,206 @@
+//! Where threads sleep until a register holds what they wait for.
+//!
+//! A register does not know who waits for it: sleepers are kept by its address, in one of a few *rows*. Who writes a register
+//! looks whether anyone sleeps in its row, which is one load and hardly ever true; if so, it asks each sleeper of that
+//! register whether the new value is what it waits for, and wakes those only.
+//!
+//! # No lost wake-up
+//! ```text
+//! writer: 1 write the register   2 read sleepers          if there are any: lock the row, wake whom it concerns
+//! sleeper: a sleepers += 1   b barrier everywhere   c lock the row   d read the register   e if not: enter the row, unlock, park
+//! ```
+//! The barrier (b) falls before or after the writer's step 1 became visible. If after, d sees the write. If before, then also
+//! before step 2, which so sees a; the writer then locks the row, either before c, and then d sees its write, or after e, and
+//! then it finds the sleeper there. Where there is no such barrier, a sleeper looks again every millisecond.
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{
+            AtomicBool, AtomicU32, AtomicU64,
+            Ordering::{Acquire, Relaxed, Release, SeqCst},
+        },
+    },
+    thread::{self, Thread},
+    time::{Duration, Instant},
+};
+
+use crate::barrier;
+
+const ROWS: usize = 64;
+
+static LOT: [Row; ROWS] = [const { Row { sleepers: AtomicU32::new(0), list: Mutex::new(Vec::new()) } }; ROWS];
+
+/// How often a sleeper looks by itself if it cannot be sure to be woken.
+const UNSURE: Duration = Duration::from_millis(1);
+
+#[repr(align(64))]
+struct Row {
+    /// How many sleep here or are about to.
+    sleepers: AtomicU32,
+    list: Mutex<Vec<Sleeper>>,
+}
+
+struct Sleeper {
+    register: usize,
+    wants: Wanted,
+    woken: *const AtomicBool,
+    thread: Thread,
+}
+
+/// What a sleeper waits for; on the sleeper's stack.
+type Wanted = *const (dyn Fn(u64) -> bool + Sync);
+
+// SAFETY: both pointers are to what is on the sleeper's stack and stays there until it is woken or has taken itself off the
+// list, which both happen with the list locked; what they point to is `Sync`.
+#[allow(unsafe_code, reason = "sleepers are looked at by other threads")]
+unsafe impl Send for Sleeper {}
+
+fn row_of(register: &AtomicU64) -> &'static Row {
+    // Registers are words; neighbours are often of one lock, and their row is best one that is in the cache.
+    let address = std::ptr::from_ref(register) as usize;
+    &LOT[(address >> 7 ^ address >> 13) % ROWS]
+}
+
+impl Row {
+    fn lock(&self) -> MutexGuard<'_, Vec<Sleeper>> {
+        // Nothing panics with the list locked but what a sleeper waits for; then the list is still whole.
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// After a write: wakes those for whom the register holds what they wait for.
+#[inline(always)]
+pub(crate) fn written(register: &AtomicU64) {
+    // ORDERING: Relaxed.
+    // Pairs with: the barrier in `sleep_until`, which orders this load after our write for the sleeper.
+    let row = row_of(register);
+    if row.sleepers.load(Relaxed) != 0 {
+        wake(row, register);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[allow(unsafe_code, reason = "asks sleepers what they wait for")]
+fn wake(row: &Row, register: &AtomicU64) {
+    let address = std::ptr::from_ref(register) as usize;
+    let mut woken: Vec<Thread> = Vec::new();
+    let mut list = row.lock();
+    // ORDERING: Acquire. Pairs with: the write of whoever wrote last, so that who is woken by it sees what came before it.
+    let word = register.load(Acquire);
+    list.retain(|sleeper| {
+        // SAFETY: the sleeper is on the list and the list is locked, so what it waits for is still on its stack.
+        if sleeper.register != address || !unsafe { (*sleeper.wants)(word) } {
+            return true;
+        }
+        woken.push(sleeper.thread.clone());
+        // SAFETY: as above. After this store the sleeper may go on, and is not looked at again.
+        unsafe { (*sleeper.woken).store(true, Release) };
+        false
+    });
+    drop(list);
+    row.sleepers.fetch_sub(woken.len() as u32, Relaxed);
+    woken.iter().for_each(Thread::unpark);
+}
+
+/// Sleeps until the register holds what is wanted, or until the deadline; says whether it does.
+pub(crate) fn sleep_until(
+    register: &AtomicU64,
+    wanted: &(dyn Fn(u64) -> bool + Sync),
+    deadline: Option<Instant>,
+) -> bool {
+    let row = row_of(register);
+    let woken = AtomicBool::new(false);
+    row.sleepers.fetch_add(1, SeqCst);
+    let is_sure = barrier::everywhere();
+    let mut list = row.lock();
+    // ORDERING: Acquire. Pairs with: the write that makes it true, so that we see what came before it.
+    if wanted(register.load(Acquire)) {
+        drop(list);
+        row.sleepers.fetch_sub(1, Relaxed);
+        return true;
+    }
+    list.push(Sleeper {
+        register: std::ptr::from_ref(register) as usize,
+        wants: erased(wanted),
+        woken: &raw const woken,
+        thread: thread::current(),
+    });
+    drop(list);
+    loop {
+        let now = Instant::now();
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
+        match (is_sure, left) {
+            (true, None) => thread::park(),
+            (true, Some(left)) => thread::park_timeout(left),
+            (false, left) => thread::park_timeout(left.map_or(UNSURE, |left| left.min(UNSURE))),
+        }
+        // ORDERING: Acquire. Pairs with: the store in `wake`.
+        if woken.load(Acquire) {
+            return true;
+        }
+        let is_there = !is_sure && wanted(register.load(Acquire));
+        let is_late = left.is_some_and(|left| left.is_zero());
+        if is_there || is_late {
+            let mut list = row.lock();
+            if woken.load(Acquire) {
+                return true;
+            }
+            list.retain(|sleeper| !std::ptr::eq(sleeper.woken, &raw const woken));
+            let is_there = wanted(register.load(Acquire));
+            drop(list);
+            row.sleepers.fetch_sub(1, Relaxed);
+            return is_there;
+        }
+    }
+}
+
+/// The same without its lifetime: who enters it in a list sees to it that it is off the list before it ends.
+fn erased<'a>(wanted: &'a (dyn Fn(u64) -> bool + Sync + 'a)) -> Wanted {
+    let wanted: *const (dyn Fn(u64) -> bool + Sync + 'a) = wanted;
+    #[allow(unsafe_code, reason = "the lifetime of a trait object cannot be cast away otherwise")]
+    // SAFETY: both are the same fat pointer; that it is not used after 'a is argued at `Sleeper`.
+    unsafe {
+        std::mem::transmute(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_those_are_woken_whom_it_concerns() {
+        let register = AtomicU64::new(0);
+        thread::scope(|scope| {
+            let waiters: Vec<_> = (1..=8)
+                .map(|turn| {
+                    let register = &register;
+                    scope.spawn(move || assert!(sleep_until(register, &|word| word == turn, None)))
+                })
+                .collect();
+            for (turn, waiter) in (1..).zip(waiters) {
+                register.store(turn, Release);
+                written(&register);
+                waiter.join().unwrap();
+            }
+        });
+        assert_eq!(row_of(&register).lock().iter().filter(|s| s.register == &raw const register as usize).count(), 0);
+    }
+
+    #[test]
+    fn who_is_late_is_off_the_list() {
+        let register = AtomicU64::new(0);
+        let deadline = Some(Instant::now() + Duration::from_millis(3));
+        assert!(!sleep_until(&register, &|word| word == 1, deadline));
+        assert!(Instant::now() >= deadline.unwrap());
+        assert!(row_of(&register).lock().iter().all(|s| s.register != &raw const register as usize));
+    }
+
+    /// A panic in what a sleeper waits for would be ours: it must not take the row with it.
+    #[test]
+    fn what_is_there_already_is_not_slept_for() {
+        let register = AtomicU64::new(5);
+        assert!(sleep_until(&register, &|word| word == 5, None));
+    }
+}
