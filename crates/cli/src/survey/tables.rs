@@ -115,7 +115,7 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
             fitted(1),
         ]);
     };
-    for Row { about, size, report, remote, grown, .. } in rows {
+    for Row { about, size, report, remote, grown, .. } in rows.iter().filter(|row| row.about.remote.is_some()) {
         let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
         // If not every run was seen, there may be a worse one.
         let at_least = if report.incomplete.is_some() { "≥ " } else { "" };
