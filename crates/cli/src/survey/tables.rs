@@ -1,7 +1,7 @@
 //! What `doorway survey` prints.
 use comfy_table::{CellAlignment, Table, presets};
 use doorway_algorithms::{About, Claim, Kind, registry};
-use doorway_checker::{Bound, Finding, Property, Verdict};
+use doorway_checker::{Bound, Finding, Property, Report, Verdict};
 
 use super::{Grown, Row};
 use crate::{check::agrees, rmr::show};
@@ -63,7 +63,7 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
         let mark = if row.remote_differs() { " !" } else { "" };
         let none = if about.local_spin.is_some() { "?" } else { "-" };
         let [cached, distributed] =
-            remote.map_or([none, none].map(String::from), |bounds| bounds.map(|bound| show(bound) + mark));
+            remote.map_or([none, none].map(String::from), |bounds| bounds.map(|bound| exact(report, bound) + mark));
         let of_locks = [crashes, cached, distributed].into_iter().take(more.len());
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
         table.add_row(head.into_iter().chain(cells).chain(of_locks).chain(tail));
@@ -117,20 +117,21 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
     };
     for Row { about, size, report, remote, grown, .. } in rows.iter().filter(|row| row.about.remote.is_some()) {
         let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
-        // If not every run was seen, there may be a worse one.
-        let at_least = if report.incomplete.is_some() { "≥ " } else { "" };
-        let show = |bound| match bound {
-            Bound::Unbounded => format!("∞ (n={}{k})", size.n),
-            bound => format!("{at_least}{} (n={}{k})", show(bound), size.n),
-        };
-        let exact = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(show));
-        add(about, cell(about, report.finding(Property::StarvationFreedom)), exact, grown);
+        let sized = |bound| format!("{} (n={}{k})", exact(report, bound), size.n);
+        let found = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(sized));
+        add(about, cell(about, report.finding(Property::StarvationFreedom)), found, grown);
     }
     for (about, grown) in left_out {
         let claimed = if about.holds(Property::StarvationFreedom) { "yes" } else { "-" };
         add(about, format!("{claimed} / not checked here"), ["-", "-"].map(String::from), grown);
     }
     table.trim_fmt()
+}
+
+/// A worst case; if not every run was seen, there may be a worse one.
+fn exact(report: &Report, bound: Bound) -> String {
+    let at_least = if report.incomplete.is_some() && bound != Bound::Unbounded { "≥ " } else { "" };
+    format!("{at_least}{}", show(bound))
 }
 
 /// What is claimed, and what was found.
