@@ -94,6 +94,33 @@ fn log_k_is_fair_and_survives_one_crash_for_three_and_two_inside() {
     assert!(report.fails(Property::StarvationFreedom), "of k crashes there may be k-1");
 }
 
+/// Larger sizes, for so many passages in all, with k-1 crashes.
+fn log_k_holds(n: usize, k: usize, passages: u32, states: u64) {
+    let report = report_k("log-k", n, Some(k), |model| model.symmetric().crashes(k - 1).passages_in_all(passages));
+    assert_eq!(report.states, states);
+    for finding in &report.findings {
+        assert_eq!(finding.verdict, Verdict::Holds, "n={n} k={k}: {finding}");
+    }
+}
+
+#[test]
+#[ignore = "30 s"]
+fn log_k_survives_one_crash_for_four_and_two_inside_in_14_passages() {
+    log_k_holds(4, 2, 14, 6_807_309);
+}
+
+#[test]
+#[ignore = "6 minutes, 8 GB"]
+fn log_k_survives_two_crashes_for_four_and_three_inside_in_18_passages() {
+    log_k_holds(4, 3, 18, 70_526_571);
+}
+
+#[test]
+#[ignore = "1 minute, 1 GB"]
+fn log_k_survives_one_crash_for_five_and_two_inside_in_10_passages() {
+    log_k_holds(5, 2, 10, 10_895_676);
+}
+
 /// A lock that is said to be alike for all and is not.
 #[test]
 fn processes_that_are_not_alike_are_told_so() {
