@@ -18,6 +18,7 @@
 //! | [`Mutex`] | one at a time, first come, first served |
 //! | [`Semaphore`] | at most k at a time, first in, first enabled |
 //! | [`Place`], [`Turn`] | your place in line, before you wait |
+//! | [`algorithms`] | the same by any other algorithm of the catalogue |
 //!
 //! Both are algorithms of the catalogue, `ticket` and `ticket-k`: the source that runs here is the source that is checked,
 //! for every interleaving and any number of tickets. What is added here is the data inside, guards, and giving up.
@@ -33,9 +34,14 @@
 //! # Waiting
 //! A thread that waits spins for a moment, then gives way to others again and again, and sleeps when that has lasted half a
 //! millisecond. Who releases a lock wakes the one whose turn it is, and nobody else.
+pub mod algorithms;
 mod gone;
+mod line;
 mod mutex;
 mod semaphore;
+mod tickets;
 
+pub use line::{Line, Patient};
 pub use mutex::{Mutex, MutexGuard, Place};
 pub use semaphore::{Permit, Semaphore, Turn};
+pub use tickets::{Tickets, TicketsFor};

@@ -7,13 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_algorithms::mutex::ticket::Ticket;
-use doorway_memory::{Count, Exclusion, Memory};
-use doorway_native::{Native, Packed, Reg};
-
-use crate::gone::Gone;
-
-type Threads = Native<Packed>;
+use crate::{
+    algorithms::{Algorithm, Slotted},
+    line::{Line, Patient},
+    tickets::Tickets,
+};
 
 /// A lock around a value: one at a time, first come, first served.
 ///
@@ -24,16 +22,17 @@ type Threads = Native<Packed>;
 /// list.lock().push(2);
 /// assert_eq!(list.into_inner(), [1, 2]);
 /// ```
-pub struct Mutex<T: ?Sized> {
-    line: Ticket<Threads>,
-    gone: Gone,
+///
+/// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a place waits.
+pub struct Mutex<T: ?Sized, L = Tickets> {
+    line: L,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: a reference to the mutex gives one thread at a time access to the value, by moving it there and back in effect;
 // that takes `Send`, and no more, since no two threads have it at once.
 #[allow(unsafe_code, reason = "the value is guarded by the lock")]
-unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
+unsafe impl<T: ?Sized + Send, L: Sync> Sync for Mutex<T, L> {}
 
 impl<T> Mutex<T> {
     /// A free lock around a value.
@@ -44,14 +43,24 @@ impl<T> Mutex<T> {
     /// ```
     #[must_use]
     pub const fn new(value: T) -> Mutex<T> {
-        let free = Ticket::<Threads>::FREE.word();
-        Mutex {
-            line: Ticket::of(Reg::of_word(free), Reg::of_word(free)),
-            gone: Gone::new(),
-            value: UnsafeCell::new(value),
-        }
+        Mutex { line: Tickets::new(), value: UnsafeCell::new(value) }
     }
+}
 
+impl<T, A: Algorithm> Mutex<T, Slotted<A>> {
+    /// A free lock around a value, by an algorithm of the catalogue, for so many threads inside or in line at once.
+    ///
+    /// # Panics
+    /// With fewer than 2 slots.
+    ///
+    /// See [`algorithms`](crate::algorithms).
+    #[must_use]
+    pub fn with_slots(value: T, slots: usize) -> Self {
+        Mutex { line: Slotted::new(slots, 1), value: UnsafeCell::new(value) }
+    }
+}
+
+impl<T, L> Mutex<T, L> {
     /// The value.
     ///
     /// ```
@@ -62,7 +71,7 @@ impl<T> Mutex<T> {
     }
 }
 
-impl<T: ?Sized> Mutex<T> {
+impl<T: ?Sized, L: Line> Mutex<T, L> {
     /// Waits in line until it is our turn.
     ///
     /// A thread that is inside and calls this again waits for itself, for ever.
@@ -73,49 +82,10 @@ impl<T: ?Sized> Mutex<T> {
     /// assert_eq!(*count.lock(), 1);
     /// ```
     #[inline]
-    pub fn lock(&self) -> MutexGuard<'_, T> {
-        let mut m = Threads::new();
-        let Ok(ticket) = self.line.doorway(&mut m, 0);
-        let Ok(()) = self.line.wait(&mut m, 0, &ticket);
-        MutexGuard { mutex: self, ticket }
-    }
-
-    /// Goes in if nobody is inside or in line.
-    ///
-    /// ```
-    /// let count = doorway::Mutex::new(0);
-    /// let guard = count.try_lock().unwrap();
-    /// assert!(count.try_lock().is_none());
-    /// ```
-    #[inline]
-    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        let Ok(ticket) = self.line.try_enter(&mut Threads::new());
-        Some(MutexGuard { mutex: self, ticket: ticket? })
-    }
-
-    /// Waits in line for at most so long.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// let count = doorway::Mutex::new(0);
-    /// let guard = count.lock();
-    /// assert!(count.lock_timeout(Duration::from_millis(1)).is_none());
-    /// drop(guard);
-    /// assert!(count.lock_timeout(Duration::from_millis(1)).is_some());
-    /// ```
-    pub fn lock_timeout(&self, time: Duration) -> Option<MutexGuard<'_, T>> {
-        self.arrive().wait_timeout(time).ok()
-    }
-
-    /// Waits in line, no longer than to the deadline.
-    ///
-    /// ```
-    /// use std::time::Instant;
-    /// let count = doorway::Mutex::new(0);
-    /// assert!(count.lock_deadline(Instant::now()).is_some(), "it is free");
-    /// ```
-    pub fn lock_deadline(&self, deadline: Instant) -> Option<MutexGuard<'_, T>> {
-        self.arrive().wait_deadline(deadline).ok()
+    pub fn lock(&self) -> MutexGuard<'_, T, L> {
+        let place = self.line.arrive();
+        self.line.wait(&place);
+        MutexGuard { mutex: self, place }
     }
 
     /// Takes a place in line, without waiting. Who arrives after this enters after us.
@@ -129,9 +99,8 @@ impl<T: ?Sized> Mutex<T> {
     /// *place.wait() += 1;
     /// ```
     #[must_use = "dropping it gives the place up"]
-    pub fn arrive(&self) -> Place<'_, T> {
-        let Ok(ticket) = self.line.doorway(&mut Threads::new(), 0);
-        Place { mutex: self, ticket }
+    pub fn arrive(&self) -> Place<'_, T, L> {
+        Place { mutex: self, place: ManuallyDrop::new(self.line.arrive()) }
     }
 
     /// The value, which nobody else can have.
@@ -144,24 +113,44 @@ impl<T: ?Sized> Mutex<T> {
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
+}
 
-    fn serving(&self) -> Count {
-        let Ok(serving) = Threads::new().read(self.line.serving());
-        serving
+impl<T: ?Sized, L: Patient> Mutex<T, L> {
+    /// Goes in if nobody is inside or in line.
+    ///
+    /// ```
+    /// let count = doorway::Mutex::new(0);
+    /// let guard = count.try_lock().unwrap();
+    /// assert!(count.try_lock().is_none());
+    /// ```
+    #[inline]
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T, L>> {
+        Some(MutexGuard { mutex: self, place: self.line.try_arrive()? })
     }
 
-    fn leave(&self, ticket: Count) {
-        let Ok(()) = self.line.exit(&mut Threads::new(), 0, &ticket);
+    /// Waits in line for at most so long.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let count = doorway::Mutex::new(0);
+    /// let guard = count.lock();
+    /// assert!(count.lock_timeout(Duration::from_millis(1)).is_none());
+    /// drop(guard);
+    /// assert!(count.lock_timeout(Duration::from_millis(1)).is_some());
+    /// ```
+    pub fn lock_timeout(&self, time: Duration) -> Option<MutexGuard<'_, T, L>> {
+        self.arrive().wait_timeout(time).ok()
     }
 
-    #[inline(always)]
-    fn unlock(&self, ticket: Count) {
-        self.leave(ticket);
-        self.gone.after_leaving(|place| self.serving() == place, |place| self.leave(place));
-    }
-
-    fn give_up(&self, ticket: Count) {
-        self.gone.give_up(ticket, |place| self.serving() == place, |place| self.leave(place));
+    /// Waits in line, no longer than to the deadline.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// let count = doorway::Mutex::new(0);
+    /// assert!(count.lock_deadline(Instant::now()).is_some(), "it is free");
+    /// ```
+    pub fn lock_deadline(&self, deadline: Instant) -> Option<MutexGuard<'_, T, L>> {
+        self.arrive().wait_deadline(deadline).ok()
     }
 }
 
@@ -169,12 +158,35 @@ impl<T: ?Sized> Mutex<T> {
 ///
 /// See [`Mutex::arrive`].
 #[must_use = "dropping it gives the place up"]
-pub struct Place<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
-    ticket: Count,
+pub struct Place<'a, T: ?Sized, L: Line = Tickets> {
+    mutex: &'a Mutex<T, L>,
+    /// Taken out when our turn has come.
+    place: ManuallyDrop<L::Place>,
 }
 
-impl<'a, T: ?Sized> Place<'a, T> {
+impl<'a, T: ?Sized, L: Line> Place<'a, T, L> {
+    /// Waits until it is our turn.
+    ///
+    /// ```
+    /// let count = doorway::Mutex::new(0);
+    /// *count.arrive().wait() += 1;
+    /// ```
+    pub fn wait(self) -> MutexGuard<'a, T, L> {
+        self.mutex.line.wait(&self.place);
+        self.enter()
+    }
+
+    /// Our turn has come.
+    #[allow(unsafe_code, reason = "moves out of a type with a destructor")]
+    fn enter(self) -> MutexGuard<'a, T, L> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not used again, and its destructor, which would take the place too, does not run.
+        let place = unsafe { ManuallyDrop::take(&mut this.place) };
+        MutexGuard { mutex: this.mutex, place }
+    }
+}
+
+impl<'a, T: ?Sized, L: Patient> Place<'a, T, L> {
     /// How many are before us, the one inside among them.
     ///
     /// ```
@@ -183,18 +195,7 @@ impl<'a, T: ?Sized> Place<'a, T> {
     /// ```
     #[must_use]
     pub fn ahead(&self) -> u64 {
-        self.ticket.since(self.mutex.serving())
-    }
-
-    /// Waits until it is our turn.
-    ///
-    /// ```
-    /// let count = doorway::Mutex::new(0);
-    /// *count.arrive().wait() += 1;
-    /// ```
-    pub fn wait(self) -> MutexGuard<'a, T> {
-        let Ok(()) = self.mutex.line.wait(&mut Threads::new(), 0, &self.ticket);
-        self.enter()
+        self.mutex.line.ahead(&self.place)
     }
 
     /// Goes in if it is our turn; if not, we keep the place.
@@ -206,8 +207,8 @@ impl<'a, T: ?Sized> Place<'a, T> {
     /// let count = doorway::Mutex::new(0);
     /// assert!(count.arrive().try_wait().is_ok());
     /// ```
-    pub fn try_wait(self) -> Result<MutexGuard<'a, T>, Self> {
-        if self.mutex.serving() == self.ticket { Ok(self.enter()) } else { Err(self) }
+    pub fn try_wait(self) -> Result<MutexGuard<'a, T, L>, Self> {
+        if self.mutex.line.has_come(&self.place) { Ok(self.enter()) } else { Err(self) }
     }
 
     /// Waits for at most so long; we keep the place.
@@ -223,7 +224,7 @@ impl<'a, T: ?Sized> Place<'a, T> {
     /// drop(guard);
     /// assert!(place.wait_timeout(Duration::from_millis(1)).is_ok());
     /// ```
-    pub fn wait_timeout(self, time: Duration) -> Result<MutexGuard<'a, T>, Self> {
+    pub fn wait_timeout(self, time: Duration) -> Result<MutexGuard<'a, T, L>, Self> {
         match Instant::now().checked_add(time) {
             Some(deadline) => self.wait_deadline(deadline),
             None => Ok(self.wait()), // longer than clocks go
@@ -236,28 +237,23 @@ impl<'a, T: ?Sized> Place<'a, T> {
     /// The place, if our turn has not come.
     ///
     /// See [`wait_timeout`](Self::wait_timeout).
-    pub fn wait_deadline(self, deadline: Instant) -> Result<MutexGuard<'a, T>, Self> {
-        let ticket = self.ticket;
-        let come = Threads::new().until_deadline(self.mutex.line.serving(), |serving| serving == ticket, deadline);
-        if come { Ok(self.enter()) } else { Err(self) }
-    }
-
-    /// Our turn has come.
-    fn enter(self) -> MutexGuard<'a, T> {
-        let place = ManuallyDrop::new(self);
-        MutexGuard { mutex: place.mutex, ticket: place.ticket }
+    pub fn wait_deadline(self, deadline: Instant) -> Result<MutexGuard<'a, T, L>, Self> {
+        if self.mutex.line.wait_deadline(&self.place, deadline) { Ok(self.enter()) } else { Err(self) }
     }
 }
 
-impl<T: ?Sized> Drop for Place<'_, T> {
+impl<T: ?Sized, L: Line> Drop for Place<'_, T, L> {
+    #[allow(unsafe_code, reason = "drops what `enter` would have taken")]
     fn drop(&mut self) {
-        self.mutex.give_up(self.ticket);
+        self.mutex.line.give_up(&self.place);
+        // SAFETY: this is the destructor, so the place is not used again; `enter`, which takes it, keeps this from running.
+        unsafe { ManuallyDrop::drop(&mut self.place) };
     }
 }
 
-impl<T: ?Sized> fmt::Debug for Place<'_, T> {
+impl<T: ?Sized, L: Line> fmt::Debug for Place<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("ahead", &self.ahead()).finish_non_exhaustive()
+        f.debug_tuple("Place").field(&*self.place).finish()
     }
 }
 
@@ -269,29 +265,29 @@ impl<T: ?Sized> fmt::Debug for Place<'_, T> {
 /// assert_eq!(*guard, 1);
 /// ```
 #[must_use = "dropping it lets the next one in"]
-pub struct MutexGuard<'a, T: ?Sized> {
-    mutex: &'a Mutex<T>,
-    ticket: Count,
+pub struct MutexGuard<'a, T: ?Sized, L: Line = Tickets> {
+    mutex: &'a Mutex<T, L>,
+    place: L::Place,
 }
 
 // SAFETY: a shared reference to the guard gives a shared reference to the value, which takes `Sync`; and nothing else. Without
 // this it would be `Sync` if the mutex is, which takes less.
 #[allow(unsafe_code, reason = "the guard stands for a reference to the value")]
-unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+unsafe impl<T: ?Sized + Sync, L: Line> Sync for MutexGuard<'_, T, L> {}
 
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+impl<T: ?Sized, L: Line> Deref for MutexGuard<'_, T, L> {
     type Target = T;
 
     #[inline(always)]
     #[allow(unsafe_code, reason = "the value is guarded by the lock")]
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists, so its ticket is being served, and tickets are served one at a time: there is no other
+        // SAFETY: the guard exists, so its turn has come and it has not left; the line lets one in at a time: there is no other
         // guard. What this one lends is bound to it, shared here and exclusive in `deref_mut`.
         unsafe { &*self.mutex.value.get() }
     }
 }
 
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+impl<T: ?Sized, L: Line> DerefMut for MutexGuard<'_, T, L> {
     #[inline(always)]
     #[allow(unsafe_code, reason = "the value is guarded by the lock")]
     fn deref_mut(&mut self) -> &mut T {
@@ -300,26 +296,26 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+impl<T: ?Sized, L: Line> Drop for MutexGuard<'_, T, L> {
     #[inline]
     fn drop(&mut self) {
-        self.mutex.unlock(self.ticket);
+        self.mutex.line.leave(&self.place);
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+impl<T: ?Sized + fmt::Debug, L: Line> fmt::Debug for MutexGuard<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+impl<T: ?Sized + fmt::Display, L: Line> fmt::Display for MutexGuard<'_, T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+impl<T: ?Sized + fmt::Debug, L: Patient> fmt::Debug for Mutex<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.try_lock() {
             Some(guard) => f.debug_struct("Mutex").field("value", &&*guard).finish(),

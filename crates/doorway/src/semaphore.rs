@@ -5,13 +5,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_algorithms::kexclusion::ticket_k::TicketK;
-use doorway_memory::{Count, Exclusion, Memory};
-use doorway_native::{Native, Packed, Reg};
-
-use crate::gone::Gone;
-
-type Threads = Native<Packed>;
+use crate::{
+    algorithms::{Algorithm, Slotted},
+    line::{Line, Patient},
+    tickets::TicketsFor,
+};
 
 /// At most k at a time, in order of arrival: who came first is the first who may go in.
 ///
@@ -25,9 +23,11 @@ type Threads = Native<Packed>;
 /// drop(first);
 /// assert!(PRINTERS.try_acquire().is_some());
 /// ```
-pub struct Semaphore {
-    line: TicketK<Threads>,
-    gone: Gone,
+///
+/// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a turn waits.
+pub struct Semaphore<L = TicketsFor> {
+    k: usize,
+    line: L,
 }
 
 impl Semaphore {
@@ -41,16 +41,30 @@ impl Semaphore {
     /// ```
     #[must_use]
     pub const fn new(k: usize) -> Semaphore {
-        let free = TicketK::<Threads>::free(k).word();
-        Semaphore { line: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
+        Semaphore { k, line: TicketsFor::new(k) }
     }
+}
 
+impl<A: Algorithm> Semaphore<Slotted<A>> {
+    /// A free semaphore for `k` at a time, by an algorithm of the catalogue, for so many threads inside or in line at once.
+    ///
+    /// # Panics
+    /// If there are not more than `k` slots.
+    ///
+    /// See [`algorithms`](crate::algorithms).
+    #[must_use]
+    pub fn with_slots(k: usize, slots: usize) -> Self {
+        Semaphore { k, line: Slotted::new(slots, k) }
+    }
+}
+
+impl<L: Line> Semaphore<L> {
     /// How many may be inside.
     ///
-    /// See [`new`](Self::new).
+    /// See [`new`](Semaphore::new).
     #[must_use]
     pub const fn permits(&self) -> usize {
-        self.line.k()
+        self.k
     }
 
     /// Waits in line until we may go in.
@@ -60,51 +74,10 @@ impl Semaphore {
     /// let permit = printers.acquire();
     /// ```
     #[inline]
-    pub fn acquire(&self) -> Permit<'_> {
-        let mut m = Threads::new();
-        let Ok(ticket) = self.line.doorway(&mut m, 0);
-        let Ok(()) = self.line.wait(&mut m, 0, &ticket);
-        Permit { semaphore: self, ticket }
-    }
-
-    /// Goes in if there is room and nobody is in line.
-    ///
-    /// ```
-    /// let printers = doorway::Semaphore::new(1);
-    /// let permit = printers.try_acquire().unwrap();
-    /// assert!(printers.try_acquire().is_none());
-    /// ```
-    #[inline]
-    pub fn try_acquire(&self) -> Option<Permit<'_>> {
-        let mut m = Threads::new();
-        loop {
-            if let Ok(Some(ticket)) = self.line.try_enter(&mut m) {
-                return Some(Permit { semaphore: self, ticket });
-            }
-            // Another may have arrived or left in between, and there may still be room.
-            if self.ahead(self.arrived()) >= self.permits() as u64 {
-                return None;
-            }
-        }
-    }
-
-    /// Waits in line for at most so long.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// let printers = doorway::Semaphore::new(1);
-    /// let permit = printers.acquire();
-    /// assert!(printers.acquire_timeout(Duration::from_millis(1)).is_none());
-    /// ```
-    pub fn acquire_timeout(&self, time: Duration) -> Option<Permit<'_>> {
-        self.arrive().wait_timeout(time).ok()
-    }
-
-    /// Waits in line, no longer than to the deadline.
-    ///
-    /// See [`acquire_timeout`](Self::acquire_timeout).
-    pub fn acquire_deadline(&self, deadline: Instant) -> Option<Permit<'_>> {
-        self.arrive().wait_deadline(deadline).ok()
+    pub fn acquire(&self) -> Permit<'_, L> {
+        let place = self.line.arrive();
+        self.line.wait(&place);
+        Permit { semaphore: self, place }
     }
 
     /// Takes a place in line, without waiting.
@@ -118,45 +91,48 @@ impl Semaphore {
     /// let permit = turn.wait();
     /// ```
     #[must_use = "dropping it gives the place up"]
-    pub fn arrive(&self) -> Turn<'_> {
-        let Ok(ticket) = self.line.doorway(&mut Threads::new(), 0);
-        Turn { semaphore: self, ticket }
+    pub fn arrive(&self) -> Turn<'_, L> {
+        Turn { semaphore: self, place: ManuallyDrop::new(self.line.arrive()) }
+    }
+}
+
+impl<L: Patient> Semaphore<L> {
+    /// Goes in if there is room and nobody is in line.
+    ///
+    /// ```
+    /// let printers = doorway::Semaphore::new(1);
+    /// let permit = printers.try_acquire().unwrap();
+    /// assert!(printers.try_acquire().is_none());
+    /// ```
+    #[inline]
+    pub fn try_acquire(&self) -> Option<Permit<'_, L>> {
+        Some(Permit { semaphore: self, place: self.line.try_arrive()? })
     }
 
-    fn left(&self) -> Count {
-        let Ok(left) = Threads::new().read(self.line.left());
-        left
+    /// Waits in line for at most so long.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// let printers = doorway::Semaphore::new(1);
+    /// let permit = printers.acquire();
+    /// assert!(printers.acquire_timeout(Duration::from_millis(1)).is_none());
+    /// ```
+    pub fn acquire_timeout(&self, time: Duration) -> Option<Permit<'_, L>> {
+        self.arrive().wait_timeout(time).ok()
     }
 
-    fn arrived(&self) -> Count {
-        let Ok(arrived) = Threads::new().read(self.line.arrived());
-        arrived
-    }
-
-    /// How many are before a ticket, inside or in line.
-    fn ahead(&self, ticket: Count) -> u64 {
-        ticket.since(self.left())
-    }
-
-    fn may_enter(&self, ticket: Count) -> bool {
-        ticket < self.left().plus(self.permits())
-    }
-
-    fn leave(&self, ticket: Count) {
-        let Ok(()) = self.line.exit(&mut Threads::new(), 0, &ticket);
-    }
-
-    #[inline(always)]
-    fn release(&self, ticket: Count) {
-        self.leave(ticket);
-        self.gone.after_leaving(|place| self.may_enter(place), |place| self.leave(place));
+    /// Waits in line, no longer than to the deadline.
+    ///
+    /// See [`acquire_timeout`](Self::acquire_timeout).
+    pub fn acquire_deadline(&self, deadline: Instant) -> Option<Permit<'_, L>> {
+        self.arrive().wait_deadline(deadline).ok()
     }
 }
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let there = self.ahead(self.arrived());
-        f.debug_struct("Semaphore").field("permits", &self.permits()).field("inside or in line", &there).finish()
+        let there = self.line.there();
+        f.debug_struct("Semaphore").field("permits", &self.k).field("inside or in line", &there).finish()
     }
 }
 
@@ -164,26 +140,38 @@ impl fmt::Debug for Semaphore {
 ///
 /// See [`Semaphore::arrive`].
 #[must_use = "dropping it gives the place up"]
-pub struct Turn<'a> {
-    semaphore: &'a Semaphore,
-    ticket: Count,
+pub struct Turn<'a, L: Line = TicketsFor> {
+    semaphore: &'a Semaphore<L>,
+    /// Taken out when our turn has come.
+    place: ManuallyDrop<L::Place>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a, L: Line> Turn<'a, L> {
+    /// Waits until we may go in.
+    ///
+    /// See [`Semaphore::arrive`].
+    pub fn wait(self) -> Permit<'a, L> {
+        self.semaphore.line.wait(&self.place);
+        self.enter()
+    }
+
+    /// Our turn has come.
+    #[allow(unsafe_code, reason = "moves out of a type with a destructor")]
+    fn enter(self) -> Permit<'a, L> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: `this` is not used again, and its destructor, which would take the place too, does not run.
+        let place = unsafe { ManuallyDrop::take(&mut this.place) };
+        Permit { semaphore: this.semaphore, place }
+    }
+}
+
+impl<'a, L: Patient> Turn<'a, L> {
     /// How many are before us, those inside among them.
     ///
     /// See [`Semaphore::arrive`].
     #[must_use]
     pub fn ahead(&self) -> u64 {
-        self.semaphore.ahead(self.ticket)
-    }
-
-    /// Waits until we may go in.
-    ///
-    /// See [`Semaphore::arrive`].
-    pub fn wait(self) -> Permit<'a> {
-        let Ok(()) = self.semaphore.line.wait(&mut Threads::new(), 0, &self.ticket);
-        self.enter()
+        self.semaphore.line.ahead(&self.place)
     }
 
     /// Goes in if we may; if not, we keep the place.
@@ -195,8 +183,8 @@ impl<'a> Turn<'a> {
     /// let printers = doorway::Semaphore::new(1);
     /// assert!(printers.arrive().try_wait().is_ok());
     /// ```
-    pub fn try_wait(self) -> Result<Permit<'a>, Self> {
-        if self.semaphore.may_enter(self.ticket) { Ok(self.enter()) } else { Err(self) }
+    pub fn try_wait(self) -> Result<Permit<'a, L>, Self> {
+        if self.semaphore.line.has_come(&self.place) { Ok(self.enter()) } else { Err(self) }
     }
 
     /// Waits for at most so long; we keep the place.
@@ -210,7 +198,7 @@ impl<'a> Turn<'a> {
     /// let permit = printers.acquire();
     /// assert!(printers.arrive().wait_timeout(Duration::from_millis(1)).is_err());
     /// ```
-    pub fn wait_timeout(self, time: Duration) -> Result<Permit<'a>, Self> {
+    pub fn wait_timeout(self, time: Duration) -> Result<Permit<'a, L>, Self> {
         match Instant::now().checked_add(time) {
             Some(deadline) => self.wait_deadline(deadline),
             None => Ok(self.wait()), // longer than clocks go
@@ -223,46 +211,44 @@ impl<'a> Turn<'a> {
     /// The place, if our turn has not come.
     ///
     /// See [`wait_timeout`](Self::wait_timeout).
-    pub fn wait_deadline(self, deadline: Instant) -> Result<Permit<'a>, Self> {
-        let (ticket, k) = (self.ticket, self.semaphore.permits());
-        let line = &self.semaphore.line;
-        let come = Threads::new().until_deadline(line.left(), |left| ticket < left.plus(k), deadline);
-        if come { Ok(self.enter()) } else { Err(self) }
-    }
-
-    /// Our turn has come.
-    fn enter(self) -> Permit<'a> {
-        let turn = ManuallyDrop::new(self);
-        Permit { semaphore: turn.semaphore, ticket: turn.ticket }
+    pub fn wait_deadline(self, deadline: Instant) -> Result<Permit<'a, L>, Self> {
+        if self.semaphore.line.wait_deadline(&self.place, deadline) { Ok(self.enter()) } else { Err(self) }
     }
 }
 
-impl Drop for Turn<'_> {
+impl<L: Line> Drop for Turn<'_, L> {
+    #[allow(unsafe_code, reason = "drops what `enter` would have taken")]
     fn drop(&mut self) {
-        let semaphore = self.semaphore;
-        semaphore.gone.give_up(self.ticket, |place| semaphore.may_enter(place), |place| semaphore.leave(place));
+        self.semaphore.line.give_up(&self.place);
+        // SAFETY: this is the destructor, so the place is not used again; `enter`, which takes it, keeps this from running.
+        unsafe { ManuallyDrop::drop(&mut self.place) };
     }
 }
 
-impl fmt::Debug for Turn<'_> {
+impl<L: Line> fmt::Debug for Turn<'_, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turn").field("ahead", &self.ahead()).finish_non_exhaustive()
+        f.debug_tuple("Turn").field(&*self.place).finish()
     }
 }
 
 /// We are inside; dropping it makes room for the next one.
 ///
 /// See [`Semaphore::acquire`].
-#[derive(Debug)]
 #[must_use = "dropping it makes room for the next one"]
-pub struct Permit<'a> {
-    semaphore: &'a Semaphore,
-    ticket: Count,
+pub struct Permit<'a, L: Line = TicketsFor> {
+    semaphore: &'a Semaphore<L>,
+    place: L::Place,
 }
 
-impl Drop for Permit<'_> {
+impl<L: Line> Drop for Permit<'_, L> {
     #[inline]
     fn drop(&mut self) {
-        self.semaphore.release(self.ticket);
+        self.semaphore.line.leave(&self.place);
+    }
+}
+
+impl<L: Line> fmt::Debug for Permit<'_, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.place).finish()
     }
 }

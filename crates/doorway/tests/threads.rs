@@ -49,6 +49,71 @@ fn one_at_a_time() {
     assert_eq!(count.into_inner(), 160_000);
 }
 
+/// Counts up by a lock of the catalogue; more threads than slots.
+fn counts<L: doorway::Line>(lock: Mutex<u64, L>) {
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..500).for_each(|_| *lock.lock() += 1));
+        }
+        let place = lock.arrive();
+        drop(place);
+    });
+    assert_eq!(lock.into_inner(), 2_000);
+}
+
+#[test]
+fn one_at_a_time_by_every_lock_of_the_catalogue() {
+    use doorway::algorithms::*;
+    counts::<Filter>(Mutex::with_slots(0, 3));
+    counts::<BakeryLabels>(Mutex::with_slots(0, 3));
+    counts::<Bakery>(Mutex::with_slots(0, 3));
+    counts::<PetersonTree>(Mutex::with_slots(0, 3));
+    counts::<Tournament>(Mutex::with_slots(0, 3));
+    counts::<OneBit>(Mutex::with_slots(0, 3));
+    counts::<Dijkstra>(Mutex::with_slots(0, 3));
+    counts::<LamportFast>(Mutex::with_slots(0, 3));
+    counts::<BlackWhiteBakery>(Mutex::with_slots(0, 3));
+    counts::<YangAnderson>(Mutex::with_slots(0, 3));
+    counts::<KimAnderson>(Mutex::with_slots(0, 3));
+    counts::<Mcs>(Mutex::with_slots(0, 3));
+    counts::<AndersonArray>(Mutex::with_slots(0, 3));
+}
+
+#[test]
+fn at_most_k_at_a_time_by_every_k_lock_of_the_catalogue() {
+    use doorway::algorithms::*;
+    fn crowds<L: doorway::Line>(semaphore: Semaphore<L>) {
+        let inside = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    for _ in 0..300 {
+                        let _permit = semaphore.acquire();
+                        let now = inside.fetch_add(1, SeqCst) + 1;
+                        assert!(now <= 2, "{now} of 2 are inside");
+                        inside.fetch_sub(1, SeqCst);
+                    }
+                });
+            }
+        });
+        // One thread may be inside more than once: each time it has another slot.
+        let _both = (semaphore.acquire(), semaphore.acquire());
+    }
+    crowds::<KBakery>(Semaphore::with_slots(2, 4));
+    crowds::<KBakeryFife>(Semaphore::with_slots(2, 4));
+    crowds::<KBakerySafe>(Semaphore::with_slots(2, 4));
+    crowds::<LogK>(Semaphore::with_slots(2, 4));
+    crowds::<FilterK>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoir>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirTree>(Semaphore::with_slots(2, 4));
+}
+
+#[test]
+#[should_panic(expected = "2 at a time need more than 2 slots, not 2")]
+fn too_few_slots_are_refused() {
+    let _: Semaphore<doorway::algorithms::KBakery> = Semaphore::with_slots(2, 2);
+}
+
 #[test]
 fn at_most_k_at_a_time_and_k_do_get_in() {
     for k in [1, 2, 4] {
