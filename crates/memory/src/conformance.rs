@@ -57,6 +57,7 @@ pub fn all<H: Harness>(harness: &H) {
     every_type_survives_the_memory(harness);
     loops_carry_their_state_and_nothing_else(harness);
     nested_loops_keep_their_places(harness);
+    a_fence_changes_nothing_for_one_alone(harness);
 }
 
 fn a_register_holds_what_was_written<H: Harness>(harness: &H) {
@@ -141,4 +142,24 @@ fn nested_loops_keep_their_places<H: Harness>(harness: &H) {
         },
     );
     assert_eq!(visits, [0, 21, 63]);
+}
+
+fn a_fence_changes_nothing_for_one_alone<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| (space.shared("x", 1_u64), space.shared("y", 2_u64)),
+        |(x, y), m| {
+            m.fence()?;
+            m.write(x, 5)?;
+            let own = m.read(x)?; // visible to others or not: to ourselves it is
+            m.at("a").fence()?;
+            let sum = m.fold(2, 0, |m, sum, _| {
+                m.fence()?;
+                m.fence()?;
+                Ok(sum + m.fetch_add(y, 1)?)
+            })?;
+            m.fence()?;
+            Ok(vec![own, m.read(x)?, m.read(y)?, sum])
+        },
+    );
+    assert_eq!(seen, [5, 5, 4, 5]);
 }

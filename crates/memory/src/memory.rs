@@ -120,6 +120,25 @@ pub trait Memory: Sized {
     #[track_caller]
     fn compare_swap<T: Value>(&mut self, reg: &Self::Reg<T>, old: T, new: T) -> Result<bool, Self::Halt>;
 
+    /// My earlier writes are visible to everyone before my later reads. A memory that keeps everyone's accesses in one order
+    /// has nothing to do here. One with store buffers waits until its own is empty, as it does for a read-modify-write; between
+    /// a write and a later read of *another* register it does not do so of its own accord.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let flag = m.array("flag", 2, false);
+    /// m.write(&flag[0], true)?;
+    /// m.fence()?; // else two processes doing this could both miss the other's flag
+    /// assert_eq!(m.read(&flag[1]), Ok(false));
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    fn fence(&mut self) -> Result<(), Self::Halt> {
+        Ok(())
+    }
+
     /// A loop whose only memory between turns is `state`: `Continue` starts the next turn with a new state, `Break` ends
     /// the loop. What a turn saw is forgotten when it ends, so a busy-wait is a loop in the state graph and not an ever
     /// longer history. The body is `Fn`, so the compiler sees to it that nothing else is carried along.
