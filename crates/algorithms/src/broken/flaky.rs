@@ -53,18 +53,21 @@ impl<M: Memory> Exclusion<M> for Flaky<M> {
     type Place = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
-        m.at("8").write(&self.turn, p)
+        m.at("8").write(&self.turn, p)?;
+        m.at("8").fence() // or one sees its own turn on line 11, and nobody else does
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         m.spin(|m| {
             if m.at("9").test(&self.busy, |busy| !busy)? {
                 m.at("10").write(&self.busy, true)?;
+                m.at("10").fence()?; // or one whose turn has just been taken enters, and the other does not see `busy`
                 if m.at("11").test(&self.turn, |turn| turn == p)? {
                     return Ok(true);
                 }
             }
             m.at("8").write(&self.turn, p)?;
+            m.at("8").fence()?; // as the first time
             Ok(false)
         })
     }

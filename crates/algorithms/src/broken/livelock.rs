@@ -55,7 +55,8 @@ impl<M: Memory> Exclusion<M> for Livelock<M> {
     type Place = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
-        m.at("7").write(&self.flag[p], true)
+        m.at("7").write(&self.flag[p], true)?;
+        m.at("7").fence() // or both look on line 8 before either can be seen
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
@@ -66,6 +67,7 @@ impl<M: Memory> Exclusion<M> for Livelock<M> {
             m.at("9").write(&self.flag[p], false)?;
             m.spin(|m| m.at("10").test(&self.flag[1 - p], |up| !up))?;
             m.at("11").write(&self.flag[p], true)?;
+            m.at("11").fence()?; // as on line 7
             Ok(Continue(()))
         })
     }

@@ -51,7 +51,8 @@ impl<M: Memory> Exclusion<M> for LockOne<M> {
     type Place = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
-        m.at("7").write(&self.flag[p], true)
+        m.at("7").write(&self.flag[p], true)?;
+        m.at("7").fence() // or both look on line 8 before either can be seen
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {

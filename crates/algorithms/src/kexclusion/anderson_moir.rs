@@ -87,6 +87,7 @@ impl<M: Memory> Exclusion<M> for AndersonMoir<M> {
                 return Ok(());
             }
             m.at("2").write(q, p)?;
+            m.at("2").fence()?; // or who leaves after we looked on line 3 may be overwritten by us, and we wait for ever
             if m.at("3").test(x, |x| x >= 0)? {
                 return Ok(());
             }

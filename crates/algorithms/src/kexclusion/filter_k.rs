@@ -61,7 +61,8 @@ impl<M: Memory> FilterK<M> {
 
     fn announce(&self, m: &mut M, me: Pid, i: usize) -> Result<(), M::Halt> {
         m.at("14").write(&self.level[me], i)?;
-        m.at("15").write(&self.victim[i - 1], me)
+        m.at("15").write(&self.victim[i - 1], me)?;
+        m.at("15").fence() // or two look on line 17 before either can be seen
     }
 
     fn may_rise(&self, m: &mut M, me: Pid, i: usize) -> Result<bool, M::Halt> {

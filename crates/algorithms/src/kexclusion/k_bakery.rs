@@ -76,6 +76,7 @@ impl<M: Memory> KBakery<M> {
         let max =
             m.fold(self.ticket.len(), Ticket::ZERO, |m, max, i| Ok(max.max(m.at("15").read(&self.ticket[i])?)))?;
         m.at("15").write(&self.ticket[p], max.next())?;
+        m.at("15").fence()?; // or one who comes later takes the same ticket
         Ok(max.next())
     }
 
@@ -110,6 +111,7 @@ impl<M: Memory> Exclusion<M> for KBakery<M> {
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         let last = m.at("14").read(&self.ticket[p])?;
         self.want.tell(m, "14", p, Some(last))?;
+        m.at("14").fence()?; // or one who takes the same ticket does not see that we come
         self.choose(m, p)
     }
 

@@ -81,7 +81,8 @@ impl<M: Memory> Exclusion<M> for KBakeryFife<M> {
 
     fn wait(&self, m: &mut M, p: Pid, &mine: &Ticket) -> Result<(), M::Halt> {
         self.base.wait_unless(m, p, mine, |m| self.captured(m, p, mine))?;
-        self.capture.tell(m, "23", p, mine)
+        self.capture.tell(m, "23", p, mine)?;
+        m.at("23").fence() // or we are inside before one who came earlier can follow at once
     }
 
     fn exit(&self, m: &mut M, p: Pid, mine: &Ticket) -> Result<(), M::Halt> {

@@ -104,9 +104,11 @@ impl<M: Memory> Exclusion<M> for KBakerySafe<M> {
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         let last = m.at("30").read(&self.ticket[p])?;
         self.announce(m, "30", p, Some(last))?;
+        m.at("30").fence()?; // or one who takes the same ticket does not see that we come
         let max =
             m.fold(self.ticket.len(), Ticket::ZERO, |m, max, i| Ok(max.max(m.at("31").read(&self.ticket[i])?)))?;
         m.at("31").write(&self.ticket[p], max.next())?;
+        m.at("31").fence()?; // or one who comes later takes the same ticket
         Ok(max.next())
     }
 
@@ -130,7 +132,8 @@ impl<M: Memory> Exclusion<M> for KBakerySafe<M> {
                 self.capture.write(m, "45", (p, i), mine)?;
             }
             Ok(())
-        })
+        })?;
+        m.at("45").fence() // or we are inside before one who came earlier can follow at once
     }
 
     fn exit(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {

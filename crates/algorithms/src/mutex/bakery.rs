@@ -67,9 +67,11 @@ impl<M: Memory> Exclusion<M> for Bakery<M> {
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         m.at("3").write(&self.choosing[p], true)?;
+        m.at("3").fence()?; // or one who does not see us choose misses the number we choose
         let max = m.fold(self.number.len(), Ticket::ZERO, |m, max, i| Ok(max.max(m.at("4").read(&self.number[i])?)))?;
         m.at("4").write(&self.number[p], max.next())?;
         m.at("5").write(&self.choosing[p], false)?;
+        m.at("5").fence()?; // or two look on line 8 before either's number can be seen
         Ok(max.next())
     }
 

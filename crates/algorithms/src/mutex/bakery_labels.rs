@@ -61,8 +61,10 @@ impl<M: Memory> Exclusion<M> for BakeryLabels<M> {
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         m.at("13").write(&self.flag[p], true)?;
+        m.at("13").fence()?; // or one with a smaller label does not see that we come
         let max = m.fold(self.label.len(), Ticket::ZERO, |m, max, k| Ok(max.max(m.at("14").read(&self.label[k])?)))?;
         m.at("14").write(&self.label[p], max.next())?;
+        m.at("14").fence()?; // or two look on line 15 before either's label can be seen
         Ok(max.next())
     }
 

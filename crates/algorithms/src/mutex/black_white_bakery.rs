@@ -154,6 +154,7 @@ impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
 
     fn doorway(&self, m: &mut M, i: Pid) -> Result<Pair, M::Halt> {
         m.at("1").write(&self.choosing[i], true)?;
+        m.at("1").fence()?; // or one who does not see us choose misses the pair we choose
         let color = m.at("2").read(&self.color)?;
         let max = m.fold(self.pair.len(), 0, |m, max: u32, j| {
             let pair = m.at("3").read(&self.pair[j])?;
@@ -162,6 +163,7 @@ impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
         let mine = Pair { color, number: max + 1 };
         m.at("3").write(&self.pair[i], mine)?;
         m.at("4").write(&self.choosing[i], false)?;
+        m.at("4").fence()?; // or two look on lines 6 to 8 before either's pair can be seen
         Ok(mine)
     }
 

@@ -175,7 +175,10 @@ where
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
         m.call(|m| self.set.insert_self(m, p))?; // 3
-        self.dispenser.obtain(m, p) // 4
+        m.at("3").fence()?; // or others come and go, again and again, while we obtain a ticket that is long past
+        let ticket = self.dispenser.obtain(m, p)?; // 4
+        m.at("4").fence()?; // or one who comes later sees neither our ticket nor us in the set
+        Ok(ticket)
     }
 
     fn wait(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<(), M::Halt> {

@@ -64,7 +64,8 @@ impl<M: Memory> LamportFast<M> {
 
     fn start(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
         m.at("1").write(&self.b[i], true)?;
-        m.at("2").write(&self.x, i)
+        m.at("2").write(&self.x, i)?;
+        m.at("2").fence() // or one who has seen `y` free on line 3 is not seen on line 7
     }
 
     /// Lines 3 to 11, once: whether we are in.
@@ -75,6 +76,7 @@ impl<M: Memory> LamportFast<M> {
             return Ok(false);
         }
         m.at("6").write(&self.y, Some(i))?;
+        m.at("6").fence()?; // or one who comes later does not see on line 3 that we are about to enter
         if m.at("7").test(&self.x, |x| x == i)? {
             return Ok(true);
         }

@@ -61,7 +61,8 @@ impl<M: Memory> Exclusion<M> for OneBit<M> {
     type Place = ();
 
     fn doorway(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
-        m.at("9").write(&self.flag[i], true)
+        m.at("9").write(&self.flag[i], true)?;
+        m.at("9").fence() // or two look on lines 11 and 19 before either can be seen
     }
 
     fn wait(&self, m: &mut M, i: Pid, (): &()) -> Result<(), M::Halt> {
@@ -78,6 +79,7 @@ impl<M: Memory> Exclusion<M> for OneBit<M> {
                 return Ok(Break(()));
             }
             m.at("9").write(&self.flag[i], true)?;
+            m.at("9").fence()?; // as the first time
             Ok(Continue(()))
         })?;
         let higher = i + 1;

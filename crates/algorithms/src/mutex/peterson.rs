@@ -70,7 +70,8 @@ impl<M: Memory> Exclusion<M> for Peterson<M> {
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("8").write(&self.flag[p], true)?;
-        m.at("9").write(&self.victim, p)
+        m.at("9").write(&self.victim, p)?;
+        m.at("9").fence() // or both look on line 10 before either can be seen
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {

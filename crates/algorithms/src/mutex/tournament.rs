@@ -81,7 +81,8 @@ impl<M: Memory> Tournament<M> {
     /// Competes for the node above position `x`: lines 1 and 2.
     fn compete(&self, m: &mut M, i: Pid, x: usize) -> Result<(), M::Halt> {
         m.at("1").write(&self.flag[i], self.level(x))?;
-        m.at("2").write(&self.turn[x / 2 - 1], x % 2)
+        m.at("2").write(&self.turn[x / 2 - 1], x % 2)?;
+        m.at("2").fence() // or two look on lines 3 and 4 before either can be seen
     }
 
     /// Whether that competition is won: lines 3 and 4.

@@ -228,16 +228,19 @@ impl<M: Memory> Splitter<M> {
     /// Acquire_Node.
     fn acquire(&self, m: &mut M, p: Pid) -> Result<Way, M::Halt> {
         m.at("a1").write(&self.x, p)?;
+        m.at("a1").fence()?; // or two find Y free, and neither sees the other in X
         let y = m.at("a2").read(&self.y)?;
         if !y.free {
             return Ok(Way::Right);
         }
         m.at("a3").write(&self.y, Status::TAKEN)?;
         m.at("a4").write(&self.obst[p], true)?;
+        m.at("a4").fence()?; // or one who comes later finds Y free, and we do not see it in X
         if m.at("a5").test(&self.x, |x| x != p)? || m.at("a6").test(&self.acquired, |acquired| acquired)? {
             return Ok(Way::Left);
         }
         m.at("a7").write(&self.round[y.round], true)?;
+        m.at("a7").fence()?; // or who frees the node for another round does not see that we are still in this one
         if m.at("a8").test(&self.reset, |reset| reset != y)? {
             m.at("a9").write(&self.round[y.round], false)?;
             return Ok(Way::Left);
@@ -256,6 +259,7 @@ impl<M: Memory> Splitter<M> {
         m.at("r3").write(&self.obst[p], false)?;
         let round = m.at("r4").read(&self.reset)?.round;
         m.at("r5").write(&self.reset, Status { free: false, round })?;
+        m.at("r5").fence()?; // or one in this round does not see that the round is over, nor we that it is there
         let clear = m.at("r6").test(&self.obst[round], |obst| !obst)?
             && (way == Way::Stop || m.at("r7").test(&self.round[round], |round| !round)?);
         if clear {

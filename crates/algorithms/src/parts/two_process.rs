@@ -60,7 +60,8 @@ impl<M: Memory> Lock2<M> {
     pub fn announce(&self, m: &mut M, side: usize, p: Pid) -> Result<(), M::Halt> {
         m.at("1").write(&self.c[side], Some(p))?;
         m.at("2").write(&self.t, p)?;
-        m.at("3").write(&self.p[p], 0)
+        m.at("3").write(&self.p[p], 0)?;
+        m.at("3").fence() // or both look on line 4 before either can be seen
     }
 
     /// Waits until the lock is ours: lines 4 to 9.
@@ -79,6 +80,7 @@ impl<M: Memory> Lock2<M> {
     pub fn unlock(&self, m: &mut M, side: usize, p: Pid) -> Result<(), M::Halt> {
         m.call(|m| {
             m.at("10").write(&self.c[side], None)?;
+            m.at("10").fence()?; // or we miss on line 11 one who has seen us on line 4, and it waits for ever
             let r = m.at("11").read(&self.t)?;
             if r != p {
                 m.at("12").write(&self.p[r], 2)?;
