@@ -4,14 +4,15 @@
 //! either. So each (local state, value) pair is run through the algorithm's source once and remembered; the search itself
 //! is table look-ups. Local states and register values are numbered as they are met, which also makes states compact: a
 //! state is a tuple of small numbers, one *field* for each process and each register.
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use doorway_memory::Pid;
 use rustc_hash::FxHashMap;
 
 use crate::{
+    buffers::{Buffers, Write},
     error::{Error, Fault},
-    model::Model,
+    model::{Fences, Model},
     program::{Program, Section},
     tickets::{self, Numbering, TicketSet},
     view::{Access, Op, Register, View, Word},
@@ -27,6 +28,9 @@ pub(crate) struct Automaton {
     pub(crate) registers: Vec<Register>,
     processes: Vec<Process>,
     values: Vec<Values>,
+    /// For each process, if there are store buffers.
+    buffers: Vec<Buffers>,
+    fences: Fences,
     /// The steps of all local states: (next local state, value written), one entry for each value seen.
     steps: Vec<u64>,
     /// (field, id, its tickets' new numbers) -> id: what renumbering makes of a field.
@@ -73,6 +77,8 @@ pub(crate) struct Hot {
     pub(crate) reg: u32,
     pub(crate) action: Action,
     pub(crate) section: Section,
+    /// Whether the step can be taken only if the process' store buffer is empty.
+    pub(crate) drains: bool,
 }
 
 /// What kind of step a local state takes.
@@ -80,7 +86,7 @@ pub(crate) struct Hot {
 pub(crate) enum Action {
     /// None: the process is done.
     None,
-    /// A step without an access.
+    /// A step without a register: a fence, or no access at all.
     Silent,
     /// A write: what the register held does not matter.
     Blind,
@@ -111,6 +117,12 @@ pub(crate) enum Missing {
         field: u32,
         id: u32,
         image: TicketSet,
+    },
+    /// One more write in a process' store buffer.
+    Buffer {
+        process: u32,
+        buffer: u32,
+        write: Write,
     },
     /// A value a register may be seen to hold.
     Value {
@@ -150,6 +162,8 @@ impl Automaton {
             processes: (0..n).map(|_| Process::default()).collect(),
             values: registers.iter().map(|_| Values::default()).collect(),
             registers,
+            buffers: Vec::new(),
+            fences: model.fences,
             steps: Vec::new(),
             renumbered: FxHashMap::default(),
             ticketed: Vec::new(),
@@ -175,6 +189,10 @@ impl Automaton {
                     .map_err(|fault| broken(0, Section::Remainder, fault))?;
             }
         }
+        if model.store_buffers {
+            automaton.buffers = (0..n).map(|_| Buffers::default()).collect();
+            (0..n).for_each(|p| _ = automaton.buffer_id(p, &[]));
+        }
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
         }
@@ -185,17 +203,37 @@ impl Automaton {
         self.processes.len()
     }
 
-    /// How many fields a state has: the processes', the registers', and for each register whether it is cached.
+    /// How many fields a state has: the processes', the registers', the store buffers', and for each register whether it is
+    /// cached.
     pub(crate) fn fields(&self) -> usize {
-        let registers = self.registers.len();
-        self.processes.len() + registers + if self.has_cache { registers } else { 0 }
+        self.fields_but_caches() + if self.has_cache { self.registers.len() } else { 0 }
+    }
+
+    pub(crate) fn fields_but_caches(&self) -> usize {
+        self.processes.len() + self.registers.len() + self.buffers.len()
+    }
+
+    /// The field of process `p`'s store buffer, if there are any.
+    #[inline]
+    pub(crate) fn buffer_field(&self, p: Pid) -> Option<usize> {
+        (!self.buffers.is_empty()).then(|| self.processes.len() + self.registers.len() + p)
+    }
+
+    #[inline]
+    pub(crate) fn buffers(&self, p: Pid) -> &Buffers {
+        &self.buffers[p]
+    }
+
+    pub(crate) fn has_buffers(&self) -> bool {
+        !self.buffers.is_empty()
     }
 
     /// How many different contents a field has had so far.
     pub(crate) fn contents(&self, field: usize) -> usize {
         match field.checked_sub(self.n()) {
             None => self.processes[field].locals.len(),
-            Some(reg) => self.values.get(reg).map_or(2, |values| values.words.len()),
+            Some(reg) if reg < self.values.len() => self.values[reg].words.len(),
+            Some(more) => self.buffers.get(more - self.values.len()).map_or(2, Buffers::len),
         }
     }
 
@@ -259,7 +297,8 @@ impl Automaton {
     pub(crate) fn tickets(&self, field: usize, id: u32) -> TicketSet {
         match field.checked_sub(self.processes.len()) {
             None => self.processes[field].tickets[id as usize],
-            Some(reg) => self.values[reg].tickets[id as usize],
+            Some(reg) if reg < self.values.len() => self.values[reg].tickets[id as usize],
+            Some(more) => self.buffers[more - self.values.len()].tickets(id),
         }
     }
 
@@ -287,6 +326,13 @@ impl Automaton {
             Missing::Renumbering { field, id, image } if self.symmetric && (field as usize) < self.n() => {
                 (0..self.n() as u32).try_for_each(|field| self.learn_renumbering(program, field, id, image))
             }
+            Missing::Buffer { process, buffer, write } => {
+                let p = process as usize;
+                let writes: Vec<Write> = self.buffers[p].writes(buffer).iter().copied().chain([write]).collect();
+                let longer = self.buffer_id(p, &writes);
+                self.buffers[p].learn(buffer, write, longer);
+                Ok(())
+            }
             Missing::Value { reg, word } => {
                 let known = self.value_id(reg as usize, word, None);
                 known.map(|_| ()).map_err(|fault| broken(0, Section::Remainder, fault))
@@ -313,8 +359,9 @@ impl Automaton {
         }
         let from = self.local(p, local);
         let section = from.section;
-        let word = from.access.map_or(0, |access| self.word(access.reg as usize, value));
-        let ran = run(program, p, section, from.passages, from.history.to_vec(), word)?;
+        let register = from.access.and_then(|access| access.register());
+        let word = register.map_or(0, |reg| self.word(reg, value));
+        let ran = run(program, p, section, from.passages, from.history.to_vec(), self.fences, word)?;
         if !same(ran.access.as_ref(), from.access.as_ref()) {
             return Err(broken(p, section, Fault::Nondeterminism));
         }
@@ -322,7 +369,7 @@ impl Automaton {
             self.obey_order_only(program, p, local, word, &ran)?;
         }
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
-        let written = match ran.access {
+        let written = match ran.access.filter(|access| access.register().is_some()) {
             Some(access) => {
                 let reg = access.reg as usize;
                 if self.safe_registers && access.op == Op::Write {
@@ -367,6 +414,16 @@ impl Automaton {
                 let history = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
                 self.local_id(program, p, section, passages, history)?
             }
+            Some(more) if more >= self.values.len() => {
+                let p = more - self.values.len();
+                let mut writes = self.buffers[p].writes(id).to_vec();
+                for (reg, value) in &mut writes {
+                    let at = *reg as usize;
+                    let word = numbering.apply_to(self.registers[at].kind, self.word(at, *value));
+                    *value = self.value_id(at, word, None).map_err(|fault| broken(p, Section::Remainder, fault))?;
+                }
+                self.buffer_id(p, &writes)
+            }
             Some(reg) => {
                 let word = numbering.apply_to(self.registers[reg].kind, self.word(reg, id));
                 let writer = self.values[reg].writers[id as usize];
@@ -399,18 +456,25 @@ impl Automaton {
         let id = self.processes[p].locals.len() as u32;
 
         let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
-        let access = if done { None } else { look(program, p, section, history.clone())? };
+        let access = if done { None } else { look(program, p, section, history.clone(), self.fences)? };
         if let Some(access) = access.filter(|access| self.safe_registers && !access.op.is_safe()) {
             return Err(broken(p, section, Fault::NotSafe(self.name(access.reg))));
         }
         let action = match access {
             _ if done => Action::None,
-            None => Action::Silent,
+            None | Some(Access { op: Op::Fence, .. }) => Action::Silent,
             Some(Access { op: Op::Write, .. }) => Action::Blind,
             Some(_) => Action::Seeing,
         };
-        let hot =
-            Hot { hash: hash_of(p, id), row: 0, len: 0, reg: access.map_or(0, |access| access.reg), action, section };
+        let hot = Hot {
+            hash: hash_of(p, id),
+            row: 0,
+            len: 0,
+            reg: access.map_or(0, |access| access.reg),
+            action,
+            section,
+            drains: self.has_buffers() && access.is_some_and(|access| access.op.drains()),
+        };
         let process = &mut self.processes[p];
         process.locals.push(Local { section, passages, history: history.into(), access });
         process.ids.insert(key, id);
@@ -442,6 +506,23 @@ impl Automaton {
         Ok(id)
     }
 
+    /// The id of what is in a process' store buffer, a new one if need be.
+    fn buffer_id(&mut self, p: Pid, writes: &[Write]) -> u32 {
+        let field = self.processes.len() + self.registers.len() + p;
+        let values = &self.values;
+        let tickets = |(reg, value): Write| values[reg as usize].tickets[value as usize];
+        self.buffers[p].id(writes, &|id| hash_of(field, id), &tickets)
+    }
+
+    /// Where the fences are that were met.
+    pub(crate) fn fences_met(&self) -> Vec<&'static Location<'static>> {
+        let accesses = self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access);
+        let mut places: Vec<_> = accesses.filter(|access| access.op == Op::Fence).map(|access| access.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
     /// The id of a known local state or value, for looking states up.
     pub(crate) fn known_local(&self, p: Pid, section: Section, passages: u32, history: &[Word]) -> Option<u32> {
         self.processes[p].ids.get(&local_key(section, passages, history)).copied()
@@ -458,29 +539,29 @@ impl Automaton {
         const WIDER_BY: [u64; 2] = [1, 1_000_000];
         let from = self.local(p, local);
         let kind = |access: Access| self.registers[access.reg as usize].kind;
-        let read = match from.access {
+        let [accesses, did_access] = [from.access, ran.access].map(|access| access.filter(|a| a.register().is_some()));
+        let read = match accesses {
             Some(access) => tickets::of(kind(access), word).map_err(|fault| broken(p, from.section, fault))?,
             None => TicketSet::EMPTY,
         };
         let seen = self.processes[p].tickets[local as usize].union(read);
         let mut made = Vec::new();
         ran.history.iter().for_each(|word| tickets::collect(word.kind, word.bits, &mut made));
-        ran.access.iter().for_each(|access| tickets::collect(kind(*access), ran.written, &mut made));
+        did_access.iter().for_each(|access| tickets::collect(kind(*access), ran.written, &mut made));
         if seen.is_empty() && made.is_empty() {
             return Ok(());
         }
         for by in WIDER_BY {
             let widened = Numbering::widening(seen, self.wide, by);
-            let word = from.access.map_or(word, |access| widened.apply_to(kind(access), word));
+            let word = accesses.map_or(word, |access| widened.apply_to(kind(access), word));
             let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
-            let wide = run(program, p, from.section, from.passages, history, word)?;
+            let wide = run(program, p, from.section, from.passages, history, self.fences, word)?;
 
             let same_access = match (&wide.access, &ran.access) {
                 (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
                 (wide, ran) => wide.is_none() && ran.is_none(),
             };
-            let same_written = ran
-                .access
+            let same_written = did_access
                 .is_none_or(|access| widened.apply_with_next(kind(access), ran.written) == Some(wide.written));
             let same_history = wide.history.len() == ran.history.len()
                 && std::iter::zip(&wide.history, &ran.history).all(|(wide, ran)| {
@@ -507,16 +588,23 @@ pub(crate) fn run(
     section: Section,
     passages: u32,
     history: Vec<Word>,
+    fences: Fences,
     word: u64,
 ) -> Result<Ran, Error> {
-    let (next, view) = guarded(program, p, section, View::step(history, word))?;
+    let (next, view) = guarded(program, p, section, View::step(history, fences, word))?;
     let passages = if section == Section::Remainder && passages != UNLIMITED { passages - 1 } else { passages };
     Ok(Ran { section: next, passages, history: view.history, access: view.access, written: view.written })
 }
 
 /// The access process `p` makes next.
-fn look(program: &dyn Program, p: Pid, section: Section, history: Vec<Word>) -> Result<Option<Access>, Error> {
-    let (_, view) = guarded(program, p, section, View::look(history))?;
+fn look(
+    program: &dyn Program,
+    p: Pid,
+    section: Section,
+    history: Vec<Word>,
+    fences: Fences,
+) -> Result<Option<Access>, Error> {
+    let (_, view) = guarded(program, p, section, View::look(history, fences))?;
     Ok(view.access)
 }
 

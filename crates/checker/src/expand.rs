@@ -30,6 +30,8 @@ pub(crate) struct Successors {
     pub(crate) missing: Vec<Missing>,
     pub(crate) crowded: bool,
     pub(crate) cut: u64,
+    /// Whether a write was held back by a full store buffer.
+    pub(crate) full: bool,
 }
 
 impl Successors {
@@ -45,6 +47,7 @@ impl Successors {
         self.missing.clear();
         self.crowded = false;
         self.cut = 0;
+        self.full = false;
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -80,12 +83,21 @@ impl Batch<'_> {
             let edges = out.edges.len();
             let mut inside = 0;
             let mut tickets = None;
+            let first = self.may_go_first(&state, out);
             for p in self.model.processes() {
                 let field = layout.fields[p];
                 let local = field.get(&state.words);
                 let hot = automaton.hot(p, local);
                 inside += usize::from(hot.section.is_inside());
+                if first.is_some_and(|first| first != p) {
+                    continue;
+                }
                 if hot.action == Action::None || (self.model.sequential && !self.is_alone(&state, p)) {
+                    continue;
+                }
+                let buffer = self.buffer(p);
+                let buffered = buffer.map_or(0, |buffer| buffer.get(&state.words));
+                if hot.drains && buffered != 0 {
                     continue;
                 }
                 if let Some(limit) = self.model.passages_in_all
@@ -100,7 +112,8 @@ impl Batch<'_> {
                     Action::Silent => (None, 0),
                     _ => {
                         let register = layout.fields[automaton.n() + reg];
-                        (Some(register), register.get(&state.words))
+                        let own = buffer.and_then(|_| automaton.buffers(p).newest(buffered, hot.reg));
+                        (Some(register), own.unwrap_or_else(|| register.get(&state.words)))
                     }
                 };
                 if self.model.safe_registers
@@ -132,7 +145,22 @@ impl Batch<'_> {
                     field.set(&mut after.words, next);
                     after.hash ^= hot.hash ^ automaton.hot(p, next).hash;
                 }
-                if let Some(register) = register.filter(|_| written != value) {
+                // A write goes into the store buffer, if there is one; a register of which we saw what is there stays as it is.
+                let mut longer = buffered;
+                if let Some(buffer) = buffer.filter(|_| hot.action == Action::Blind) {
+                    if automaton.buffers(p).is_full(buffered) {
+                        out.full = true;
+                        continue;
+                    }
+                    let write = (hot.reg, written);
+                    let Some(with) = automaton.buffers(p).with(buffered, write) else {
+                        out.missing.push(Missing::Buffer { process: p as u32, buffer: buffered, write });
+                        continue;
+                    };
+                    longer = with;
+                    buffer.set(&mut after.words, longer);
+                    after.hash ^= automaton.buffers(p).hash(buffered) ^ automaton.buffers(p).hash(longer);
+                } else if let Some(register) = register.filter(|_| written != value) {
                     register.set(&mut after.words, written);
                     after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
                 }
@@ -146,6 +174,8 @@ impl Batch<'_> {
                 }
                 let moved = has_tickets
                     && (automaton.tickets(p, local) != automaton.tickets(p, next)
+                        || (longer != buffered
+                            && automaton.buffers(p).tickets(longer) != automaton.buffers(p).tickets(buffered))
                         || (register.is_some()
                             && automaton.tickets(automaton.n() + reg, value)
                                 != automaton.tickets(automaton.n() + reg, written)));
@@ -161,8 +191,77 @@ impl Batch<'_> {
                     self.arrive(after, p, out);
                 }
             }
+            if automaton.has_buffers() && first.is_none() {
+                for p in self.model.processes() {
+                    self.become_visible(&mut tickets, state, p, out);
+                }
+            }
             out.degrees.push((out.edges.len() - edges) as u16);
             out.crowded |= inside > self.model.k;
+        }
+    }
+
+    /// With store buffers: a process that may take its step before everyone else without anything being missed, because the
+    /// step concerns nobody else. That is a write, which only goes into the process' own buffer, or a fence when that is
+    /// empty; and the process stays in its section, so that no property sees the difference. Whatever the others do, they can
+    /// do as well afterwards, and whoever has not crashed takes its step some time. No cycle consists of such steps: writes
+    /// fill the buffer, and fences count only if they lead to a local state of a larger number.
+    fn may_go_first<const W: usize>(&self, state: &State<W>, out: &mut Successors) -> Option<usize> {
+        if !self.model.reduces() {
+            return None;
+        }
+        let Graph { automaton, layout, .. } = self.graph;
+        self.model.processes().find(|&p| {
+            let local = layout.fields[p].get(&state.words);
+            let hot = automaton.hot(p, local);
+            let buffered = self.buffer(p).map_or(0, |buffer| buffer.get(&state.words));
+            let concerns_nobody = match hot.action {
+                Action::Blind => !automaton.buffers(p).is_full(buffered),
+                Action::Silent => hot.drains && buffered == 0,
+                Action::None | Action::Seeing => false,
+            };
+            let on_the_way = matches!(hot.section, Section::Doorway | Section::Wait | Section::Exit);
+            if !on_the_way || !concerns_nobody || (self.model.sequential && !self.is_alone(state, p)) {
+                return false;
+            }
+            let Some((next, _)) = automaton.step(hot, 0) else {
+                // Once it is known, this state is looked at again.
+                out.missing.push(Missing::Step { process: p as u32, local, value: 0 });
+                return false;
+            };
+            automaton.hot(p, next).section == hot.section && (hot.action == Action::Blind || next > local)
+        })
+    }
+
+    /// The oldest write in the store buffer of process `p`, if there is one, reaches the memory.
+    fn become_visible<const W: usize>(
+        &self,
+        tickets: &mut Option<TicketSet>,
+        state: State<W>,
+        p: usize,
+        out: &mut Successors,
+    ) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let (Some(buffer), buffers) = (self.buffer(p), automaton.buffers(p)) else { return };
+        let buffered = buffer.get(&state.words);
+        let Some(((reg, written), rest)) = buffers.oldest(buffered) else { return };
+        let reg = reg as usize;
+        let register = layout.fields[automaton.n() + reg];
+        let value = register.get(&state.words);
+        let mut after = state;
+        register.set(&mut after.words, written);
+        buffer.set(&mut after.words, rest);
+        after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
+        after.hash ^= buffers.hash(buffered) ^ buffers.hash(rest);
+        out.arrived.clear();
+        let moved = automaton.has_tickets()
+            && (buffers.tickets(buffered) != buffers.tickets(rest)
+                || automaton.tickets(automaton.n() + reg, value) != automaton.tickets(automaton.n() + reg, written));
+        if moved {
+            let before = *tickets.get_or_insert_with(|| self.tickets(&state));
+            self.arrive_renumbered(before, after, Model::memory_of(p), out);
+        } else {
+            self.arrive(after, Model::memory_of(p), out);
         }
     }
 
@@ -333,8 +432,16 @@ impl Batch<'_> {
     }
 
     fn ticket_fields(&self) -> impl Iterator<Item = usize> + '_ {
-        let n = self.model.n;
-        (0..n).chain(self.graph.automaton.ticketed().iter().map(move |&reg| n + reg as usize))
+        let (n, automaton) = (self.model.n, &self.graph.automaton);
+        let buffers = automaton.buffer_field(0).map_or(0..0, |first| first..first + n);
+        (0..n).chain(automaton.ticketed().iter().map(move |&reg| n + reg as usize)).chain(buffers)
+    }
+
+    /// Where the store buffer of process `p` is, if there are any.
+    #[inline]
+    fn buffer(&self, p: usize) -> Option<Field> {
+        let Graph { automaton, layout, .. } = self.graph;
+        automaton.buffer_field(p).map(|field| layout.fields[field])
     }
 
     /// Where the passages begun are counted.

@@ -51,6 +51,8 @@ pub(crate) struct Graph {
     pub(crate) crowded: bool,
     /// Runs that were cut at the ticket cap.
     pub(crate) cut: u64,
+    /// Whether a store buffer was full.
+    pub(crate) full: bool,
     pub(crate) initial: Id,
     /// Bytes the states and their index took.
     pub(crate) state_bytes: usize,
@@ -128,8 +130,12 @@ impl Graph {
 
     /// A state field by field, but for the cache.
     pub(crate) fn contents(&self, id: Id) -> Vec<u32> {
-        let fields = self.automaton.n() + self.automaton.registers.len();
-        self.layout.fields.iter().take(fields).map(|field| field.get(self.state(id))).collect()
+        self.layout
+            .fields
+            .iter()
+            .take(self.automaton.fields_but_caches())
+            .map(|field| field.get(self.state(id)))
+            .collect()
     }
 
     pub(crate) fn hash(&self, state: &[u64]) -> u64 {
@@ -161,11 +167,13 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 
 pub(crate) fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
     let (processes, registers) = layout.fields.split_at(automaton.n());
-    let (registers, caches) = registers.split_at(automaton.registers.len());
+    let (registers, more) = registers.split_at(automaton.registers.len());
+    let (buffers, caches) = more.split_at(if automaton.has_buffers() { automaton.n() } else { 0 });
     let locals = processes.iter().enumerate().map(|(p, field)| automaton.hot(p, field.get(state)).hash);
     let values = registers.iter().enumerate().map(|(reg, field)| automaton.value_hash(reg, field.get(state)));
     let caches = caches.iter().enumerate().map(|(reg, field)| automaton.cache_hash(reg, field.get(state)));
-    locals.chain(values).chain(caches).fold(0, |hash, content| hash ^ content)
+    let buffers = buffers.iter().enumerate().map(|(p, field)| automaton.buffers(p).hash(field.get(state)));
+    locals.chain(values).chain(buffers).chain(caches).fold(0, |hash, content| hash ^ content)
 }
 
 impl Shard {

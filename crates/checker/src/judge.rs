@@ -72,10 +72,24 @@ impl<'a> Judge<'a> {
         processes.count_ones() as usize <= self.model.crashes
     }
 
+    /// Whose store buffers are not empty, as bits.
+    fn buffered(&self, state: Id) -> u32 {
+        let (automaton, layout) = (&self.graph.automaton, &self.graph.layout);
+        let packed = self.graph.state(state);
+        let is_empty = |p| automaton.buffer_field(p).is_none_or(|field| layout.fields[field].get(packed) == 0);
+        self.model.processes().filter(|&p| !is_empty(p)).fold(0, |set, p| set | 1 << p)
+    }
+
+    /// Whether no write stays invisible for ever if these steps, as bits, are taken again and again through these states. A
+    /// buffer that is never emptied on a cycle is never added to either, so one state speaks for all.
+    pub(crate) fn memory_is_fair(&self, state: Id, stepping: u32) -> bool {
+        self.buffered(state) & !(stepping >> Model::memory_of(0)) == 0
+    }
+
     /// Whether this step is process `p` getting inside.
     #[inline]
     pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {
-        self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
+        p < self.model.n && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
     /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
@@ -175,7 +189,10 @@ impl<'a> Judge<'a> {
             for p in self.model.processes().filter(|p| (stepping | resting) >> p & 1 == 0) {
                 path.crash(p, start);
             }
-            self.model.processes().filter(|p| stepping >> p & 1 == 1 && resting >> p & 1 == 0).map(Need::Step).collect()
+            let goes_on = |p: &Pid| stepping >> p & 1 == 1 && resting >> p & 1 == 0;
+            let visible = |memory: &Pid| self.model.store_buffers && stepping >> memory & 1 == 1;
+            let memory = self.model.processes().map(Model::memory_of).filter(visible);
+            self.model.processes().filter(goes_on).chain(memory).map(Need::Step).collect()
         });
         path.cycle_at = Some(path.steps.len());
         let mut at = start;
@@ -229,7 +246,7 @@ impl<'a> Judge<'a> {
 /// What a cycle must contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
-    /// A step of this process.
+    /// A step of this process, or of its store buffer.
     Step(Pid),
     /// Someone else than this process getting inside.
     EntryOfAnother(Pid),

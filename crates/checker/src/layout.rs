@@ -33,7 +33,8 @@ impl Layout {
     pub(crate) fn of(automaton: &Automaton) -> Layout {
         let widths = (0..automaton.fields()).map(|field| {
             let contents = automaton.contents(field);
-            if field < automaton.n() { bits(contents + contents / 4) } else { bits(contents) }
+            let grows = field < automaton.n() || field >= automaton.n() + automaton.registers.len();
+            if grows { bits(contents + contents / 4) } else { bits(contents) }
         });
         let (mut word, mut used) = (0, 0);
         let fields = widths

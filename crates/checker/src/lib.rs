@@ -41,6 +41,7 @@
 //! # Ok::<(), doorway_checker::Error>(())
 //! ```
 mod automaton;
+mod buffers;
 mod components;
 mod error;
 mod expand;
@@ -69,6 +70,7 @@ use doorway_memory::{Exclusion, Part};
 pub use error::{Error, Fault};
 use graph::Graph;
 use judge::Judge;
+use model::BUFFER;
 pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
 pub use program::Section;
 use program::{Lock, Piece, Program};
@@ -188,6 +190,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         incomplete,
         stopped: graph.stop.is_some() || unjudged.is_some(),
         findings,
+        fences: graph.automaton.fences_met(),
     })
 }
 
@@ -218,6 +221,9 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
         && graph.cut > 0
     {
         reasons.push(format!("all processes together make at most {passages} passages"));
+    }
+    if graph.full {
+        reasons.push(format!("store buffers of {BUFFER} writes were full, and longer ones were not looked at"));
     }
     if let Some(cap) = model.ticket_cap
         && graph.cut > 0

@@ -1,5 +1,5 @@
 //! What to check, and how far to go.
-use std::{fmt, sync::Arc, thread::available_parallelism};
+use std::{fmt, panic::Location, sync::Arc, thread::available_parallelism};
 
 use doorway_memory::{FailedCas, Pid, Property};
 
@@ -7,6 +7,12 @@ use crate::{error::Error, symmetry};
 
 /// The most processes a state can hold.
 pub const MAX_PROCESSES: usize = 10;
+
+/// The most processes, with store buffers: an edge of the graph has four bits to say whose step it is, or whose buffer's.
+const MAX_BUFFERED: usize = 8;
+
+/// So many writes fit into a store buffer. Between two fences few algorithms write so often; of the others not every run is seen.
+pub(crate) const BUFFER: usize = 16;
 
 /// What to check, and how far to go.
 ///
@@ -25,6 +31,11 @@ pub struct Model {
     pub(crate) sequential: bool,
     pub(crate) symmetric: bool,
     pub(crate) safe_registers: bool,
+    /// Whether writes go through store buffers.
+    pub(crate) store_buffers: bool,
+    pub(crate) fences: Fences,
+    /// Whether every order of steps is looked at, even of those that do not concern each other.
+    pub(crate) every_order: bool,
     /// Whose cache is kept in the states.
     pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
@@ -51,6 +62,9 @@ impl Model {
             sequential: false,
             symmetric: false,
             safe_registers: false,
+            store_buffers: false,
+            fences: Fences::None,
+            every_order: false,
             passages_in_all: None,
             cache: None,
             properties: Vec::new(),
@@ -127,6 +141,60 @@ impl Model {
     #[must_use]
     pub fn safe_registers(mut self) -> Model {
         self.safe_registers = true;
+        self
+    }
+
+    /// The memory is that of x86 processors, *total store order*: each process has a buffer, first in first out, through which
+    /// its writes reach the memory when they please. Its own reads look there first; its read-modify-writes and fences wait
+    /// until it is empty. Every write becomes visible at last, even if its process has crashed.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).tso();
+    /// ```
+    #[must_use]
+    pub fn tso(mut self) -> Model {
+        (self.store_buffers, self.fences) = (true, Fences::All);
+        self
+    }
+
+    /// As [`tso`](Model::tso), with every [`fence`](doorway_memory::Memory::fence) ignored: plain stores.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).tso_without_fences();
+    /// ```
+    #[must_use]
+    pub fn tso_without_fences(mut self) -> Model {
+        (self.store_buffers, self.fences) = (true, Fences::None);
+        self
+    }
+
+    /// As [`tso`](Model::tso), with the one fence at this place in the source ignored. [`Report::fences`](crate::Report::fences)
+    /// says where there are any.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).tso(), Peterson::new)?;
+    /// assert!(report.holds(Property::Exclusion) && report.fences.len() == 1);
+    /// let report = check(&Model::new(2).tso_without_fence(report.fences[0]), Peterson::new)?;
+    /// assert!(report.fails(Property::Exclusion));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tso_without_fence(mut self, place: &'static Location<'static>) -> Model {
+        (self.store_buffers, self.fences) = (true, Fences::AllBut(place));
+        self
+    }
+
+    /// As [`tso`](Model::tso), with a fence after every write. For comparison: all is as if there were no buffers.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(2).tso_with_fences_everywhere();
+    /// ```
+    #[must_use]
+    pub fn tso_with_fences_everywhere(mut self) -> Model {
+        (self.store_buffers, self.fences) = (true, Fences::Everywhere);
         self
     }
 
@@ -225,6 +293,22 @@ impl Model {
                 "on safe registers a ticket can be any number, so tickets cannot be limited".to_string(),
             ));
         }
+        if self.store_buffers && self.n > MAX_BUFFERED {
+            let n = self.n;
+            return Err(Error::Model(format!(
+                "with store buffers up to {MAX_BUFFERED} processes can be checked, not {n}"
+            )));
+        }
+        if self.store_buffers && self.safe_registers {
+            return Err(Error::Model(
+                "a safe register has no store buffer before it; check one without the other".to_string(),
+            ));
+        }
+        if self.store_buffers && self.symmetric {
+            return Err(Error::Model(
+                "with store buffers processes cannot be counted as alike; check it without symmetry".to_string(),
+            ));
+        }
         if self.k == 0 {
             return Err(Error::Model("k is at least 1, not 0".to_string()));
         }
@@ -252,12 +336,49 @@ impl Model {
         self.properties.is_empty() || self.properties.contains(&property)
     }
 
+    /// Whether a step that concerns nobody else may be taken before all others. Not if its process may stop before it: then
+    /// there are runs without it.
+    pub(crate) fn reduces(&self) -> bool {
+        self.store_buffers && self.crashes == 0 && !self.every_order
+    }
+
+    /// Who a step is said to be taken by when a write of process `p` becomes visible.
+    pub(crate) fn memory_of(p: Pid) -> Pid {
+        MAX_BUFFERED + p
+    }
+
+    /// Whose write becomes visible in a step, if it is not a step of a process.
+    pub(crate) fn becomes_visible(&self, stepping: Pid) -> Option<Pid> {
+        stepping.checked_sub(MAX_BUFFERED).filter(|_| self.store_buffers)
+    }
+
     pub(crate) fn processes(&self) -> std::ops::Range<Pid> {
         0..self.n
     }
 
     pub(crate) fn cancelled(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.cancelled())
+    }
+}
+
+/// Which fences count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fences {
+    /// None: they are ignored, or there is nothing to wait for.
+    None,
+    All,
+    AllBut(&'static Location<'static>),
+    /// All, and there is one after every write.
+    Everywhere,
+}
+
+impl Fences {
+    pub(crate) fn count(self, place: &Location<'_>) -> bool {
+        match self {
+            Fences::None => false,
+            Fences::All | Fences::Everywhere => true,
+            Fences::AllBut(other) => place != other,
+        }
     }
 }
 

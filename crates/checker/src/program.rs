@@ -3,7 +3,10 @@ use std::fmt;
 
 use doorway_memory::{Exclusion, Local, Part, Pid, Sink, Source};
 
-use crate::view::{View, Word};
+use crate::{
+    model::Fences,
+    view::{View, Word},
+};
 
 /// Where a process is in its protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -177,7 +180,7 @@ impl<A: Part<View>> Program for Piece<A> {
     }
 
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
-        let mut view = View::look(history.to_vec());
+        let mut view = View::look(history.to_vec(), Fences::None);
         if section != Section::Remainder {
             latest::<A>(&mut view);
         }
@@ -189,7 +192,7 @@ impl<A: Part<View>> Program for Piece<A> {
             .iter()
             .map(|&(section, history)| match section {
                 Section::Remainder => None,
-                _ => latest::<A>(&mut View::look(history.to_vec())),
+                _ => latest::<A>(&mut View::look(history.to_vec(), Fences::None)),
             })
             .collect();
         self.0.rule(&latest)

@@ -85,6 +85,9 @@ pub fn remote_references<A: Exclusion<View>>(
 ) -> Result<RemoteReferences, Error> {
     let start = Instant::now();
     model.validate()?;
+    if model.store_buffers {
+        return Err(Error::Model("remote references are counted without store buffers".to_string()));
+    }
     let mut registers = Registers::default();
     let program = Lock(make(&mut registers));
     let mut found =

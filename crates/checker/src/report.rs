@@ -1,5 +1,5 @@
 //! What a check found.
-use std::fmt;
+use std::{fmt, panic::Location};
 
 use doorway_memory::{Pid, Property};
 
@@ -25,6 +25,8 @@ pub struct Report {
     pub stopped: bool,
     /// One for each property asked for.
     pub findings: Vec<Finding>,
+    /// Where the fences are that some process came to; none without store buffers, which have no use for them.
+    pub fences: Vec<&'static Location<'static>>,
 }
 
 /// What was found about one property.

@@ -1,13 +1,14 @@
 //! Runs of the algorithm, as people read them.
-use std::fmt;
+use std::{collections::VecDeque, fmt};
 
 use doorway_memory::{Pid, Ticket, Value};
 
 use crate::{
     automaton::{self, UNLIMITED},
+    buffers::Write,
     error::Error,
     graph::{Graph, Id},
-    model::Model,
+    model::{Fences, Model},
     program::{Program, Section},
     tickets::{self, Numbering},
     view::{Access, Op, Register, View, Word},
@@ -30,11 +31,12 @@ pub struct Run {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Step {
-    /// Who takes it.
+    /// Who takes it; or whose write it is that becomes visible.
     pub process: Pid,
     /// The paper's line, or that of the source.
     pub line: String,
-    /// What is accessed: `flag[0] := true` writes, `flag[1] = true` reads.
+    /// What is accessed: `flag[0] := true` writes, `flag[1] = true` reads. With store buffers there are also `fence` and
+    /// `flag[0] := true becomes visible`, which is no step of the process.
     pub access: String,
     /// What the process has got to by it, if anything: `inside`, `out`, or for a part `returned`.
     pub arrives: Option<&'static str>,
@@ -58,7 +60,7 @@ impl fmt::Display for Run {
     }
 }
 
-/// A way through the graph: who steps, and where to.
+/// A way through the graph: who steps, or whose write becomes visible, and where to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Path {
     pub(crate) steps: Vec<(Pid, Id)>,
@@ -91,6 +93,18 @@ pub(crate) struct Machine<'a> {
     safe_registers: bool,
     /// Who is writing each register, if they are safe.
     writers: Vec<Option<Pid>>,
+    fences: Fences,
+    /// For each process what it has written and others do not see yet; none if there are no store buffers.
+    buffers: Vec<VecDeque<Buffered>>,
+}
+
+/// A write in a store buffer.
+#[derive(Clone)]
+struct Buffered {
+    reg: usize,
+    word: u64,
+    line: String,
+    text: String,
 }
 
 impl<'a> Machine<'a> {
@@ -104,7 +118,28 @@ impl<'a> Machine<'a> {
             counts_passages: model.passages_in_all.is_some(),
             safe_registers: model.safe_registers,
             writers: vec![None; registers.len()],
+            fences: model.fences,
+            buffers: if model.store_buffers { vec![VecDeque::new(); model.n] } else { Vec::new() },
         }
+    }
+
+    /// The oldest write in the store buffer of process `p`, if there is one, becomes visible.
+    pub(crate) fn become_visible(&mut self, p: Pid) -> Option<Step> {
+        let Buffered { reg, word, line, text } = self.buffers.get_mut(p)?.pop_front()?;
+        self.words[reg] = word;
+        Some(Step { process: p, line, access: format!("{text} becomes visible"), arrives: None })
+    }
+
+    /// Whether process `p` can take a step: not if it waits for its own writes to become visible.
+    pub(crate) fn can_step(&self, p: Pid) -> bool {
+        let waits = self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
+        !waits || self.next_access(p).is_none_or(|access| !access.op.drains())
+    }
+
+    /// What process `p` sees in a register: what it has written itself, if that is not in the memory yet.
+    fn sees(&self, p: Pid, reg: usize) -> u64 {
+        let own = self.buffers.get(p).and_then(|buffer| buffer.iter().rfind(|write| write.reg == reg));
+        own.map_or(self.words[reg], |write| write.word)
     }
 
     /// Process `p` takes a step.
@@ -133,18 +168,23 @@ impl<'a> Machine<'a> {
             }
             self.writers[reg] = None;
         }
-        let word = seen.unwrap_or_else(|| next.map_or(0, |access| self.words[access.reg as usize]));
-        let ran = automaton::run(self.program, p, section, passages, history, word)?;
+        let register = next.and_then(|access| access.register());
+        let word = seen.unwrap_or_else(|| register.map_or(0, |reg| self.sees(p, reg)));
+        let ran = automaton::run(self.program, p, section, passages, history, self.fences, word)?;
         if self.counts_passages && section == Section::Remainder {
             *self.words.last_mut().expect("there is a register to count them") += 1;
         }
         let mut text = ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers));
-        if let Some(access) = ran.access {
-            let reg = access.reg as usize;
-            match access.op.is_read() {
-                true if self.writers[reg].is_some() => text += " while it is written",
-                true => {}
-                false => self.words[reg] = ran.written,
+        if let Some(access) = ran.access
+            && let Some(reg) = access.register()
+        {
+            match (access.op.is_read(), self.buffers.get_mut(p)) {
+                (true, _) if self.writers[reg].is_some() => text += " while it is written",
+                (true, _) => {}
+                (false, Some(buffer)) if access.op == Op::Write => {
+                    buffer.push_back(Buffered { reg, word: ran.written, line: line.clone(), text: text.clone() });
+                }
+                (false, _) => self.words[reg] = ran.written,
             }
             if self.safe_registers && access.op == Op::Write {
                 text += " ends";
@@ -179,7 +219,7 @@ impl<'a> Machine<'a> {
 
     fn next_access(&self, p: Pid) -> Option<Access> {
         let (section, _, history) = &self.processes[p];
-        let mut looking = View::look(history.clone());
+        let mut looking = View::look(history.clone(), self.fences);
         self.program.run(&mut looking, p, *section);
         looking.access
     }
@@ -187,6 +227,14 @@ impl<'a> Machine<'a> {
     /// Process `p` takes a step that leads to `target`; none if there is no such step. A read of a register that is being
     /// written may return anything: what it has to, to get there, is found by trying.
     fn step_to(&mut self, p: Pid, graph: &Graph, model: &Model, target: Id) -> Result<Option<Step>, Error> {
+        let arrived =
+            |machine: &Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
+        if let Some(p) = model.becomes_visible(p) {
+            return Ok(self.become_visible(p).filter(|_| arrived(self)));
+        }
+        if !self.can_step(p) {
+            return Ok(None);
+        }
         let read = self.next_access(p).filter(|access| access.op.is_read());
         let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
         let choices: Vec<Option<u64>> = match flickers {
@@ -199,7 +247,7 @@ impl<'a> Machine<'a> {
         for seen in choices {
             let mut trial = self.clone();
             let step = trial.step_seeing(p, seen)?;
-            if trial.counted_as(graph, model).as_ref() == Some(&graph.contents(target)) {
+            if arrived(&trial) {
                 *self = trial;
                 return Ok(Some(step));
             }
@@ -230,6 +278,9 @@ impl<'a> Machine<'a> {
         std::iter::zip(self.registers, &self.words).for_each(|(register, &word)| {
             tickets::collect(register.kind, word, &mut real);
         });
+        for write in self.buffers.iter().flatten() {
+            tickets::collect(self.registers[write.reg].kind, write.word, &mut real);
+        }
         real
     }
 
@@ -251,7 +302,15 @@ impl<'a> Machine<'a> {
         let values = std::iter::zip(self.registers, &self.words).enumerate().map(|(reg, (register, &word))| {
             graph.automaton.known_value(reg, numbering.apply_to(register.kind, word), self.writers[reg])
         });
-        locals.into_iter().chain(values).collect()
+        let buffers = self.buffers.iter().enumerate().map(|(p, buffer)| {
+            let write = |write: &Buffered| {
+                let word = numbering.apply_to(self.registers[write.reg].kind, write.word);
+                Some((write.reg as u32, graph.automaton.known_value(write.reg, word, None)?))
+            };
+            let writes: Option<Vec<Write>> = buffer.iter().map(write).collect();
+            graph.automaton.buffers(p).known(&writes?)
+        });
+        locals.into_iter().chain(values).chain(buffers).collect()
     }
 }
 

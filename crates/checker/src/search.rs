@@ -75,6 +75,7 @@ impl Graph {
             stop: None,
             crowded: false,
             cut: 0,
+            full: false,
             initial: 0,
             state_bytes: 0,
             most_bytes: 0,
@@ -114,6 +115,7 @@ impl Graph {
             let threads = if size < WORTH_SHARING { 1 } else { model.threads };
             self.expand(program, model, threads, &from, &done, &mut successors)?;
             self.cut += successors.iter().map(|successors| successors.cut).sum::<u64>();
+            self.full |= successors.iter().any(|successors| successors.full);
             self.crowded |= successors.iter().any(|successors| successors.crowded);
             if self.crowded && !edges {
                 self.stop = Some(Stop::Found);

@@ -15,7 +15,7 @@ use std::{
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Sink, Source, Space, Ticket, Value};
 
-use crate::{error::Fault, program::Section};
+use crate::{error::Fault, model::Fences, program::Section};
 
 /// More accesses than this in one section without a `turns` means the loop is not a `turns`.
 const ACCESS_LIMIT: usize = 300;
@@ -116,7 +116,12 @@ pub(crate) enum Op {
     FetchAdd,
     Swap,
     CompareSwap,
+    /// Accesses no register.
+    Fence,
 }
+
+/// In place of a register's number, where there is none.
+const NO_REGISTER: u32 = u32::MAX;
 
 /// An access, about to happen or done.
 #[derive(Clone, Copy, Debug)]
@@ -141,6 +146,11 @@ impl Op {
     pub(crate) fn is_safe(self) -> bool {
         matches!(self, Op::Read | Op::Test | Op::Write)
     }
+
+    /// Whether one's own earlier writes must be visible first.
+    pub(crate) fn drains(self) -> bool {
+        matches!(self, Op::FetchAdd | Op::Swap | Op::CompareSwap | Op::Fence)
+    }
 }
 
 impl Access {
@@ -148,10 +158,15 @@ impl Access {
         (self.op, self.reg, self.operands) == (other.op, other.reg, other.operands)
     }
 
+    /// The register, if there is one: a fence has none.
+    pub(crate) fn register(&self) -> Option<usize> {
+        (self.op != Op::Fence).then_some(self.reg as usize)
+    }
+
     /// Whether the register, holding `word`, is written: even with what it holds already.
     pub(crate) fn writes(&self, word: u64) -> bool {
         match self.op {
-            Op::Read | Op::Test => false,
+            Op::Read | Op::Test | Op::Fence => false,
             Op::Write | Op::FetchAdd | Op::Swap => true,
             Op::CompareSwap => word == self.operands[0],
         }
@@ -159,7 +174,8 @@ impl Access {
 
     /// The access as the papers write it: `flag[0] := true`, `flag[1] = false`.
     pub(crate) fn text(&self, registers: &[Register]) -> String {
-        let Register { name, kind, .. } = &registers[self.reg as usize];
+        let Some(reg) = self.register() else { return "fence".to_string() };
+        let Register { name, kind, .. } = &registers[reg];
         let show = |word| (kind.show)(word);
         let [first, second] = self.operands;
         match self.op {
@@ -170,6 +186,7 @@ impl Access {
             Op::CompareSwap => {
                 format!("compare-and-swap({name}, {}, {}) = {}", show(first), show(second), self.result == 1)
             }
+            Op::Fence => unreachable!("it has no register"),
         }
     }
 
@@ -203,6 +220,7 @@ pub struct View {
     pub(crate) history: Vec<Word>,
     pub(crate) at: usize,
     mode: Mode,
+    fences: Fences,
     halted: bool,
     line: Option<&'static str>,
     /// The access the process stopped before (looking), or has performed (stepping).
@@ -221,20 +239,21 @@ pub struct View {
 pub struct Halt(());
 
 impl View {
-    pub(crate) fn look(history: Vec<Word>) -> View {
-        View::new(history, Mode::Look)
+    pub(crate) fn look(history: Vec<Word>, fences: Fences) -> View {
+        View::new(history, Mode::Look, fences)
     }
 
     /// Performs the next access on a register that holds `value`.
-    pub(crate) fn step(history: Vec<Word>, value: u64) -> View {
-        View::new(history, Mode::Step(value))
+    pub(crate) fn step(history: Vec<Word>, fences: Fences, value: u64) -> View {
+        View::new(history, Mode::Step(value), fences)
     }
 
-    fn new(history: Vec<Word>, mode: Mode) -> View {
+    fn new(history: Vec<Word>, mode: Mode, fences: Fences) -> View {
         View {
             history,
             at: 0,
             mode,
+            fences,
             halted: false,
             line: None,
             access: None,
@@ -292,16 +311,27 @@ impl View {
         operands: [u64; 2],
         effect: impl FnOnce(u64) -> (u64, R),
     ) -> Result<R, Halt> {
+        self.perform(op, reg.0, operands, effect)
+    }
+
+    #[track_caller]
+    fn perform<R: Value>(
+        &mut self,
+        op: Op,
+        reg: u32,
+        operands: [u64; 2],
+        effect: impl FnOnce(u64) -> (u64, R),
+    ) -> Result<R, Halt> {
         let line = self.line.take();
         self.access_at(Location::caller(), line, op, reg, operands, effect)
     }
 
-    fn access_at<T: Value, R: Value>(
+    fn access_at<R: Value>(
         &mut self,
         place: &'static Location<'static>,
         line: Option<&'static str>,
         op: Op,
-        reg: &Handle<T>,
+        reg: u32,
         operands: [u64; 2],
         effect: impl FnOnce(u64) -> (u64, R),
     ) -> Result<R, Halt> {
@@ -310,13 +340,13 @@ impl View {
         }
         self.idle = 0;
         if let Some(word) = self.history.get(self.at) {
-            if word.what != What::Access(op, reg.0) {
+            if word.what != What::Access(op, reg) {
                 return Err(self.fault(Fault::Nondeterminism));
             }
             self.at += 1;
             return Ok(R::of_word(word.bits));
         }
-        let mut access = Access { op, reg: reg.0, operands, line, place, result: 0, before: 0 };
+        let mut access = Access { op, reg, operands, line, place, result: 0, before: 0 };
         match self.mode {
             Mode::Look => {
                 self.access = Some(access);
@@ -330,7 +360,7 @@ impl View {
                 self.access = Some(access);
                 self.written = written;
                 self.mode = Mode::Stepped;
-                self.push(What::Access(op, reg.0), result.to_word(), Kind::of::<R>());
+                self.push(What::Access(op, reg), result.to_word(), Kind::of::<R>());
                 if self.history.iter().filter(|word| matches!(word.what, What::Access(..))).count() > ACCESS_LIMIT {
                     return Err(self.fault(Fault::EndlessAccesses(ACCESS_LIMIT)));
                 }
@@ -351,7 +381,8 @@ impl Memory for View {
         self.access(Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word))))
     }
     fn write<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<(), Halt> {
-        self.access(Op::Write, reg, [value.to_word(), 0], |_| (value.to_word(), ()))
+        self.access(Op::Write, reg, [value.to_word(), 0], |_| (value.to_word(), ()))?;
+        if self.fences == Fences::Everywhere { self.fence() } else { Ok(()) }
     }
     fn fetch_add<T: Number>(&mut self, reg: &Handle<T>, by: T) -> Result<T, Halt> {
         self.access(Op::FetchAdd, reg, [by.to_word(), 0], |word| {
@@ -365,6 +396,14 @@ impl Memory for View {
         self.access(Op::CompareSwap, reg, [old.to_word(), new.to_word()], |word| {
             if word == old.to_word() { (new.to_word(), true) } else { (word, false) }
         })
+    }
+
+    fn fence(&mut self) -> Result<(), Halt> {
+        if self.fences.count(Location::caller()) {
+            return self.perform(Op::Fence, NO_REGISTER, [0; 2], |_| (0, ()));
+        }
+        self.line = None; // it was the fence's
+        Ok(())
     }
 
     fn turns<S: Local, B: Local>(
@@ -420,7 +459,7 @@ impl Memory for View {
     fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {
         // Every turn is of the same line, in the paper and in the source.
         let (line, place) = (self.line.take(), Location::caller());
-        self.spin(|m| m.access_at(place, line, Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word)))))
+        self.spin(|m| m.access_at(place, line, Op::Test, reg.0, [0; 2], |word| (word, holds(T::of_word(word)))))
     }
 
     fn at(&mut self, line: &'static str) -> &mut Self {
@@ -472,12 +511,12 @@ mod tests {
             let mut words: Vec<u64> = registers.list.iter().map(|register| register.init).collect();
             let mut history = Vec::new();
             loop {
-                let mut looking = View::look(history.clone());
+                let mut looking = View::look(history.clone(), Fences::None);
                 if let Ok(result) = body(&made, &mut looking) {
                     return result;
                 }
                 let reg = looking.access.expect("it stopped before an access").reg as usize;
-                let mut stepping = View::step(history, words[reg]);
+                let mut stepping = View::step(history, Fences::None, words[reg]);
                 let result = body(&made, &mut stepping);
                 words[reg] = stepping.written;
                 assert_eq!(stepping.fault, None);
@@ -499,7 +538,7 @@ mod tests {
         let mut registers = Registers::default();
         let tail = registers.shared("tail", None::<usize>);
         let text = |access: &dyn Fn(&mut View)| {
-            let mut view = View::step(Vec::new(), 0);
+            let mut view = View::step(Vec::new(), Fences::None, 0);
             access(&mut view);
             view.access.unwrap().text(&registers.list)
         };

@@ -10,7 +10,9 @@ impl Evidence<'_> {
         }
         let starving = |state| self.waits.iter().any(|waits| waits.starving.contains(state));
         let no_progress = |from: Id, p, to: Id| {
-            let left = judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
+            let left = p < judge.model.n
+                && judge.section(from, p) == Section::Exit
+                && judge.section(to, p) == Section::Remainder;
             !judge.enters(from, p, to) && !left
         };
         let everyone = (1_u32 << judge.model.n) - 1;
@@ -22,7 +24,7 @@ impl Evidence<'_> {
             |members, stepping, _| {
                 // Nobody changes section on such a cycle, so one state speaks for all.
                 let crashed = everyone & !(stepping | judge.resting(members[0]));
-                if stepping != 0 && judge.may_crash(crashed) {
+                if stepping != 0 && judge.may_crash(crashed) && judge.memory_is_fair(members[0], stepping) {
                     for &state in members {
                         stuck.insert(state);
                     }

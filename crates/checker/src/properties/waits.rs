@@ -24,7 +24,7 @@ pub(crate) struct Waits {
 
 impl Waits {
     pub(crate) fn of(judge: &Judge<'_>, p: Pid) -> Waits {
-        /// Bits from here on say who gets inside; the lower ones, who steps.
+        /// Bits from here on say who gets inside; the lower ones, who steps, and whose writes become visible.
         const ENTRIES: usize = 16;
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut waits = Waits::default();
@@ -41,14 +41,16 @@ impl Waits {
                     if labels == 0 {
                         return;
                     }
-                    let stepping = labels & everyone;
+                    let stepping = labels & ((1 << ENTRIES) - 1);
                     let overtakers = labels >> ENTRIES;
                     // Who does not step is in the same section in all of these states.
                     let resting = judge.resting(members[0]);
                     waits.overtakers |= overtakers;
                     let bad = [
                         (
-                            stepping >> p & 1 == 1 && judge.may_crash(everyone & !(stepping | resting)),
+                            stepping >> p & 1 == 1
+                                && judge.may_crash(everyone & !(stepping | resting))
+                                && judge.memory_is_fair(members[0], stepping),
                             &mut waits.starving,
                         ),
                         (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
