@@ -9,3 +9,4 @@ mod remote;
 mod rules;
 mod safe;
 mod symmetry;
+mod tso;

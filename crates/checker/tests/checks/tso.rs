@@ -1,9 +1,8 @@
 //! Store buffers: what they can do, and the fences that keep them from doing it.
-mod common;
 
 use std::{fs, panic::Location, path::Path};
 
-use common::{about, bounded, locks, report, try_report_k};
+use crate::common::{about, bounded, locks, report, try_report_k};
 use doorway_algorithms::{About, Claim};
 use doorway_checker::{Error, Model, Property, Report, Step, check_part};
 use doorway_memory::{Memory, Part, Pid, Space};
