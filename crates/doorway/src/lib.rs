@@ -37,6 +37,8 @@
 pub mod algorithms;
 mod gone;
 mod line;
+#[cfg(feature = "lock_api")]
+mod lock_api;
 mod mutex;
 mod semaphore;
 mod tickets;

@@ -29,6 +29,13 @@ impl Tickets {
         serving
     }
 
+    /// Whether somebody is inside or in line.
+    #[cfg(feature = "lock_api")]
+    pub(crate) fn is_taken(&self) -> bool {
+        let Ok(arrived) = Threads::new().read(self.lock.arrived());
+        self.serving() != arrived
+    }
+
     #[inline(always)]
     fn pass(&self, place: Count) {
         let Ok(()) = self.lock.exit(&mut Threads::new(), 0, &place);

@@ -68,6 +68,11 @@ impl<M: Memory> Ticket<M> {
         &self.exit
     }
 
+    /// How many have arrived.
+    pub fn arrived(&self) -> &M::Reg<Count> {
+        &self.entry
+    }
+
     /// Takes a ticket if it may enter at once: nobody is inside or waits.
     #[inline(always)]
     pub fn try_enter(&self, m: &mut M) -> Result<Option<Count>, M::Halt> {
