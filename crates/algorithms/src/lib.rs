@@ -78,6 +78,7 @@ pub mod mutex {
     pub mod peterson;
     pub mod peterson_tree;
     pub mod ticket;
+    pub mod ticket_sleeping;
     pub mod tournament;
     pub mod yang_anderson;
 }

@@ -139,6 +139,7 @@ catalogue! {
     exclusion broken::danek_golab_no_dummy |space, size| danek_golab(space, size.n);
     exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
     exclusion mutex::ticket              |space, size| Ticket::new(space);
+    exclusion mutex::ticket_sleeping     |space, size| TicketSleeping::new(space, size.n);
     exclusion mutex::anderson_array      |space, size| AndersonArray::new(space, size.n);
     exclusion kexclusion::k_bakery       |space, size| KBakery::new(space, size.n, size.k);
     exclusion kexclusion::k_bakery_fife  |space, size| KBakeryFife::new(space, size.n, size.k);

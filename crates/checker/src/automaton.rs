@@ -31,6 +31,8 @@ pub(crate) struct Automaton {
     /// For each process, if there are store buffers.
     buffers: Vec<Buffers>,
     fences: Fences,
+    /// Whether some steps are taken before others; that takes for granted that there are no barriers.
+    reduces: bool,
     /// The steps of all local states: (next local state, value written), one entry for each value seen.
     steps: Vec<u64>,
     /// (field, id, its tickets' new numbers) -> id: what renumbering makes of a field.
@@ -79,6 +81,8 @@ pub(crate) struct Hot {
     pub(crate) section: Section,
     /// Whether the step can be taken only if the process' store buffer is empty.
     pub(crate) drains: bool,
+    /// Whether everyone's must be.
+    pub(crate) drains_all: bool,
 }
 
 /// What kind of step a local state takes.
@@ -164,6 +168,7 @@ impl Automaton {
             registers,
             buffers: Vec::new(),
             fences: model.fences,
+            reduces: model.reduces(),
             steps: Vec::new(),
             renumbered: FxHashMap::default(),
             ticketed: Vec::new(),
@@ -460,9 +465,12 @@ impl Automaton {
         if let Some(access) = access.filter(|access| self.safe_registers && !access.op.is_safe()) {
             return Err(broken(p, section, Fault::NotSafe(self.name(access.reg))));
         }
+        if self.reduces && access.is_some_and(|access| access.op == Op::Barrier) {
+            return Err(broken(p, section, Fault::Barrier));
+        }
         let action = match access {
             _ if done => Action::None,
-            None | Some(Access { op: Op::Fence, .. }) => Action::Silent,
+            None | Some(Access { op: Op::Fence | Op::Barrier, .. }) => Action::Silent,
             Some(Access { op: Op::Write, .. }) => Action::Blind,
             Some(_) => Action::Seeing,
         };
@@ -474,6 +482,7 @@ impl Automaton {
             action,
             section,
             drains: self.has_buffers() && access.is_some_and(|access| access.op.drains()),
+            drains_all: self.has_buffers() && access.is_some_and(|access| access.op == Op::Barrier),
         };
         let process = &mut self.processes[p];
         process.locals.push(Local { section, passages, history: history.into(), access });
@@ -517,7 +526,7 @@ impl Automaton {
     /// Where the fences are that were met.
     pub(crate) fn fences_met(&self) -> Vec<&'static Location<'static>> {
         let accesses = self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access);
-        let mut places: Vec<_> = accesses.filter(|access| access.op == Op::Fence).map(|access| access.place).collect();
+        let mut places: Vec<_> = accesses.filter(|access| access.op.is_fence()).map(|access| access.place).collect();
         places.sort_unstable();
         places.dedup();
         places

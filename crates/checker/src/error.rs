@@ -46,6 +46,8 @@ pub enum Fault {
     TooManyTickets,
     /// The process does something else than another in its place, though processes are said to be all alike.
     NotAlike,
+    /// There is a barrier, and the search takes steps before others that concern nobody else: it starts again without.
+    Barrier,
     /// The process panicked.
     Panicked(String),
 }
@@ -95,6 +97,7 @@ impl fmt::Display for Fault {
                 "reads `{name}` while it is written, and what a safe register of its type may hold is not known; \
                  it can be truth values and tickets"
             ),
+            Fault::Barrier => f.write_str("has a barrier"),
             Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart; lower -n"),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),
         }

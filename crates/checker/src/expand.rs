@@ -97,7 +97,8 @@ impl Batch<'_> {
                 }
                 let buffer = self.buffer(p);
                 let buffered = buffer.map_or(0, |buffer| buffer.get(&state.words));
-                if hot.drains && buffered != 0 {
+                let waits_for = |q: usize| self.buffer(q).is_some_and(|buffer| buffer.get(&state.words) != 0);
+                if hot.drains && buffered != 0 || hot.drains_all && self.model.processes().any(waits_for) {
                     continue;
                 }
                 if let Some(limit) = self.model.passages_in_all

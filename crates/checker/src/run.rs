@@ -132,8 +132,12 @@ impl<'a> Machine<'a> {
 
     /// Whether process `p` can take a step: not if it waits for its own writes to become visible.
     pub(crate) fn can_step(&self, p: Pid) -> bool {
-        let waits = self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
-        !waits || self.next_access(p).is_none_or(|access| !access.op.drains())
+        let waits = |p: Pid| self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
+        match self.next_access(p).map(|access| access.op) {
+            Some(Op::Barrier) => !(0..self.processes.len()).any(waits),
+            Some(op) if op.drains() => !waits(p),
+            _ => true,
+        }
     }
 
     /// What process `p` sees in a register: what it has written itself, if that is not in the memory yet.

@@ -46,15 +46,19 @@ impl Graph {
         model: &Model,
         edges: bool,
     ) -> Result<Graph, Error> {
-        let looks_further = |error: &Error| matches!(error, Error::Broken { fault: Fault::TicketArithmetic, .. });
-        let mut result = Err(Error::Model(String::new()));
-        for wide in WIDTHS {
-            result = Self::explore_gaps(program, registers.clone(), model, edges, wide);
-            if !result.as_ref().is_err_and(looks_further) {
-                break;
+        let mut model = model.clone();
+        let mut widths = WIDTHS.into_iter().peekable();
+        loop {
+            let wide = *widths.peek().expect("the last one is final");
+            let result = Self::explore_gaps(program, registers.clone(), &model, edges, wide);
+            match &result {
+                Err(Error::Broken { fault: Fault::Barrier, .. }) => model.every_order = true,
+                Err(Error::Broken { fault: Fault::TicketArithmetic, .. }) if wide < WIDTHS[WIDTHS.len() - 1] => {
+                    widths.next();
+                }
+                _ => return result,
             }
         }
-        result
     }
 
     /// Explores with gaps of `wide` and more between tickets looking alike.

@@ -118,6 +118,7 @@ pub(crate) enum Op {
     CompareSwap,
     /// Accesses no register.
     Fence,
+    Barrier,
 }
 
 /// In place of a register's number, where there is none.
@@ -147,9 +148,13 @@ impl Op {
         matches!(self, Op::Read | Op::Test | Op::Write)
     }
 
+    pub(crate) fn is_fence(self) -> bool {
+        matches!(self, Op::Fence | Op::Barrier)
+    }
+
     /// Whether one's own earlier writes must be visible first.
     pub(crate) fn drains(self) -> bool {
-        matches!(self, Op::FetchAdd | Op::Swap | Op::CompareSwap | Op::Fence)
+        matches!(self, Op::FetchAdd | Op::Swap | Op::CompareSwap | Op::Fence | Op::Barrier)
     }
 }
 
@@ -160,13 +165,13 @@ impl Access {
 
     /// The register, if there is one: a fence has none.
     pub(crate) fn register(&self) -> Option<usize> {
-        (self.op != Op::Fence).then_some(self.reg as usize)
+        (!self.op.is_fence()).then_some(self.reg as usize)
     }
 
     /// Whether the register, holding `word`, is written: even with what it holds already.
     pub(crate) fn writes(&self, word: u64) -> bool {
         match self.op {
-            Op::Read | Op::Test | Op::Fence => false,
+            Op::Read | Op::Test | Op::Fence | Op::Barrier => false,
             Op::Write | Op::FetchAdd | Op::Swap => true,
             Op::CompareSwap => word == self.operands[0],
         }
@@ -174,7 +179,9 @@ impl Access {
 
     /// The access as the papers write it: `flag[0] := true`, `flag[1] = false`.
     pub(crate) fn text(&self, registers: &[Register]) -> String {
-        let Some(reg) = self.register() else { return "fence".to_string() };
+        let Some(reg) = self.register() else {
+            return if self.op == Op::Fence { "fence" } else { "barrier" }.to_string();
+        };
         let Register { name, kind, .. } = &registers[reg];
         let show = |word| (kind.show)(word);
         let [first, second] = self.operands;
@@ -186,7 +193,7 @@ impl Access {
             Op::CompareSwap => {
                 format!("compare-and-swap({name}, {}, {}) = {}", show(first), show(second), self.result == 1)
             }
-            Op::Fence => unreachable!("it has no register"),
+            Op::Fence | Op::Barrier => unreachable!("it has no register"),
         }
     }
 
@@ -403,6 +410,14 @@ impl Memory for View {
             return self.perform(Op::Fence, NO_REGISTER, [0; 2], |_| (0, ()));
         }
         self.line = None; // it was the fence's
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Result<(), Halt> {
+        if self.fences.count(Location::caller()) {
+            return self.perform(Op::Barrier, NO_REGISTER, [0; 2], |_| (0, ()));
+        }
+        self.line = None; // it was the barrier's
         Ok(())
     }
 

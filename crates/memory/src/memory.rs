@@ -139,6 +139,21 @@ pub trait Memory: Sized {
         Ok(())
     }
 
+    /// Everyone's writes until now are visible to me, and mine to everyone, whatever they read from now on: a fence for all at
+    /// once. It is what makes a handshake cheap for one side: who does its part all the time does without a fence, and who
+    /// hardly ever does pays for both.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo};
+    /// Solo::new().barrier()?;
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    fn barrier(&mut self) -> Result<(), Self::Halt> {
+        self.fence()
+    }
+
     /// A loop whose only memory between turns is `state`: `Continue` starts the next turn with a new state, `Break` ends
     /// the loop. What a turn saw is forgotten when it ends, so a busy-wait is a loop in the state graph and not an ever
     /// longer history. The body is `Fn`, so the compiler sees to it that nothing else is carried along.

@@ -81,6 +81,9 @@ claims! {
     danek_golab_without_dummies_lets_latecomers_pass: "danek-golab-no-dummy", 2 => 1_214;
     mcs_is_fair_and_waits_in_its_exit_for_three: "mcs", 3 => 1_640;
     mcs_is_fair_and_waits_in_its_exit_for_four: "mcs", 4 => 38_184;
+    no_wake_up_of_the_sleeping_ticket_lock_is_lost_for_two: "ticket-sleeping", 2 => 6_963;
+    #[ignore = "5 s"]
+    no_wake_up_of_the_sleeping_ticket_lock_is_lost_for_three: "ticket-sleeping", 3 => 3_695_580;
     ticket_is_fair_with_any_number_of_tickets_for_three: "ticket", 3 => 62;
     anderson_array_is_fair_for_three: "anderson-array", 3 => 207;
     anderson_array_is_fair_for_four: "anderson-array", 4 => 1_232;

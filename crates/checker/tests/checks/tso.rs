@@ -37,7 +37,7 @@ impl<M: Memory> Part<M> for Registers<M> {
     type Outcome = u64;
 
     fn call(&self, m: &mut M, p: Pid) -> Result<u64, M::Halt> {
-        let (mine, other) = if p % 2 == 0 { (&self.x, &self.y) } else { (&self.y, &self.x) };
+        let (mine, other) = if p.is_multiple_of(2) { (&self.x, &self.y) } else { (&self.y, &self.x) };
         match (self.litmus, p) {
             (Litmus::StoreBuffering, _) => {
                 m.write(mine, 1)?;
@@ -302,7 +302,7 @@ fn with_plain_stores_only_locks_of_read_modify_writes_are_what_they_are_claimed_
         }
     }
     let rmw = ["log-k", "log-k-wide", "log-k-printed", "log-k-first-repair", "gottlieb", "ticket-k"];
-    assert_eq!(keeping, [&["lock-two", "danek-golab-no-dummy", "mcs", "anderson-array"][..], &rmw].concat());
+    assert_eq!(keeping, [&["lock-two", "danek-golab-no-dummy", "mcs", "ticket", "anderson-array"][..], &rmw].concat());
     assert_eq!(without_exclusion.len(), 22, "{without_exclusion:?}");
 }
 
@@ -382,4 +382,20 @@ fn a_full_store_buffer_is_said() {
         report.incomplete.as_deref(),
         Some("store buffers of 16 writes were full, and longer ones were not looked at")
     );
+}
+
+/// How threads sleep: no wake-up is lost, and it is the barrier that sees to it.
+#[test]
+fn no_wake_up_is_lost_and_the_barrier_is_needed_for_it() {
+    for shape in [|model: Model| model, Model::tso] {
+        let report = report("ticket-sleeping", 2, shape);
+        for claim in about("ticket-sleeping").claims {
+            let holds = !matches!(*claim, Claim::Holds(property) if !report.holds(property));
+            assert!(holds, "{claim}:\n{report}");
+        }
+    }
+    let with = report("ticket-sleeping", 2, Model::tso);
+    let [barrier] = with.fences[..] else { panic!("there is one: {:?}", with.fences) };
+    let without = report("ticket-sleeping", 2, |model| model.tso_without_fence(barrier));
+    assert!(without.holds(Property::Exclusion) && without.fails(Property::DeadlockFreedom), "{without}");
 }
