@@ -98,10 +98,12 @@ pub(crate) fn visit<M: Memory>(
     go_right: &M::Reg<bool>,
 ) -> Result<Way, M::Halt> {
     m.at("9").write(last, Some(p))?;
+    m.at("9").fence()?; // or two find the way free, and neither sees the other in `last`
     if m.at("10").test(go_right, |right| right)? {
         return Ok(Way::Right);
     }
     m.at("12").write(go_right, true)?;
+    m.at("12").fence()?; // or one who comes later finds the way free, and we do not see it in `last`
     Ok(if m.at("13").test(last, |last| last == Some(p))? { Way::Stop } else { Way::Down })
 }
 

@@ -109,6 +109,7 @@ impl<M: Memory> Part<M> for Timestamps<M> {
         })?;
         let label = latest_of_all(&seen);
         m.at("3").write(&self.label[p], label)?;
+        m.at("3").fence()?; // or whose call comes after this one does not see it
         Ok(label)
     }
 
