@@ -4,6 +4,7 @@ use std::sync::{
     atomic::{
         AtomicU32,
         Ordering::{Relaxed, SeqCst},
+        compiler_fence,
     },
 };
 
@@ -39,8 +40,10 @@ impl Gone {
     /// After somebody has left: finishes the passages of those that were given up and whose turn has come.
     #[inline(always)]
     pub(crate) fn after_leaving(&self, turn: impl Fn(Count) -> bool, leave: impl Fn(Count)) {
-        // ORDERING: Relaxed.
-        // Pairs with: the barrier in `give_up`, which orders this load after our leaving for who gives up.
+        // ORDERING: Relaxed, behind a fence for the compiler only: it must not look before it has left.
+        // Pairs with: the barrier in `give_up`, which orders this load after our leaving for who gives up; it is the protocol of
+        // `doorway_native`'s `lot.rs`, and fails without the barrier as that does.
+        compiler_fence(SeqCst);
         if self.count.load(Relaxed) != 0 {
             self.finish(turn, leave);
         }

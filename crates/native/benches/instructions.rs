@@ -1,5 +1,5 @@
 //! What the generic source costs: instructions per passage of `bakery`, beside the same written by hand on atomics, with
-//! the same padding, ordering and way of waiting.
+//! the same padding, orderings, fences and way of waiting; on x86, where these are not all sequentially consistent.
 //!
 //! ```text
 //! cargo bench -p doorway-native --bench instructions
@@ -13,7 +13,11 @@ use std::{
     fs,
     hint::black_box,
     process::{Command, ExitCode, Stdio},
-    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    sync::atomic::{
+        AtomicU64,
+        Ordering::{Acquire, Release, SeqCst},
+        fence,
+    },
 };
 
 use crossbeam_utils::CachePadded;
@@ -117,13 +121,15 @@ fn passage_by_hand(bakery: &ByHand, p: Pid) {
 
 impl ByHand {
     fn doorway(&self, p: Pid) -> u64 {
-        self.choosing[p].store(1, SeqCst);
+        self.choosing[p].store(1, Release);
+        fence(SeqCst);
         let mut max = 0;
         for other in &self.number {
-            max = max.max(other.load(SeqCst));
+            max = max.max(other.load(Acquire));
         }
-        self.number[p].store(max + 1, SeqCst);
-        self.choosing[p].store(0, SeqCst);
+        self.number[p].store(max + 1, Release);
+        self.choosing[p].store(0, Release);
+        fence(SeqCst);
         max + 1
     }
 
@@ -132,11 +138,11 @@ impl ByHand {
             if i == p {
                 continue;
             }
-            while self.choosing[i].load(SeqCst) != 0 {
+            while self.choosing[i].load(Acquire) != 0 {
                 m.relax();
             }
             loop {
-                let other = self.number[i].load(SeqCst);
+                let other = self.number[i].load(Acquire);
                 if other == 0 || (other, i) >= (mine, p) {
                     break;
                 }
@@ -146,6 +152,6 @@ impl ByHand {
     }
 
     fn exit(&self, p: Pid) {
-        self.number[p].store(0, SeqCst);
+        self.number[p].store(0, Release);
     }
 }

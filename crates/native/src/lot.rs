@@ -18,6 +18,7 @@ use std::{
         atomic::{
             AtomicBool, AtomicU32, AtomicU64,
             Ordering::{Acquire, Relaxed, Release, SeqCst},
+            compiler_fence,
         },
     },
     thread::{self, Thread},
@@ -71,8 +72,11 @@ impl Row {
 /// After a write: wakes those for whom the register holds what they wait for.
 #[inline(always)]
 pub(crate) fn written(register: &AtomicU64) {
-    // ORDERING: Relaxed.
-    // Pairs with: the barrier in `sleep_until`, which orders this load after our write for the sleeper.
+    // ORDERING: Relaxed, behind a fence for the compiler only: it must not look before it writes.
+    // Pairs with: the barrier in `sleep_until`, which orders this load after our write for the sleeper, as far as the machine
+    // goes. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
+    // (checker/tests/checks/tso.rs: `no_wake_up_is_lost_and_the_barrier_is_needed_for_it`).
+    compiler_fence(SeqCst);
     let row = row_of(register);
     if row.sleepers.load(Relaxed) != 0 {
         wake(row, register);

@@ -1,5 +1,10 @@
 //! The native memory passes the tests every memory passes.
-use std::convert::Infallible;
+use std::{
+    convert::Infallible,
+    hint,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    thread,
+};
 
 use doorway_memory::{
     Local, Memory, Space,
@@ -44,4 +49,36 @@ fn a_register_has_cache_lines_of_its_own() {
     let registers = Heap.per_process("flag", 2, false);
     let [a, b] = [&registers[0], &registers[1]].map(|reg| std::ptr::from_ref(reg).addr());
     assert!(b - a >= 64);
+}
+
+/// Two threads write one register each and read the other's, in many rounds: not both may miss the other. Without the fence
+/// both do, now and then, on any machine with store buffers.
+#[test]
+fn no_read_overtakes_a_write_past_a_fence() {
+    const ROUNDS: u64 = 20_000;
+    let registers = Heap.array("x", 2, 0_u64);
+    let begun = [AtomicU64::new(0), AtomicU64::new(0)];
+    let play = |p: usize| -> Vec<bool> {
+        let mut m = Native::new();
+        let round = |round| {
+            begun[p].store(round, SeqCst);
+            for spins in 1_u32.. {
+                if begun[1 - p].load(SeqCst) >= round {
+                    break;
+                }
+                if spins % 1024 == 0 { thread::yield_now() } else { hint::spin_loop() }
+            }
+            let Ok(()) = m.write(&registers[p], round);
+            let Ok(()) = m.fence();
+            let Ok(seen) = m.read(&registers[1 - p]);
+            seen < round
+        };
+        (1..=ROUNDS).map(round).collect()
+    };
+    let [missed, missed_too] = thread::scope(|scope| {
+        let play = &play;
+        let threads = [0, 1].map(|p| scope.spawn(move || play(p)));
+        threads.map(|thread| thread.join().expect("it does not panic"))
+    });
+    assert_eq!(std::iter::zip(missed, missed_too).filter(|both| *both == (true, true)).count(), 0);
 }
