@@ -94,6 +94,15 @@ fn log_k_is_fair_and_survives_one_crash_for_three_and_two_inside() {
     assert!(report.fails(Property::StarvationFreedom), "of k crashes there may be k-1");
 }
 
+/// Without a limit again, for four.
+#[test]
+#[ignore = "4 minutes, 5 GB"]
+fn log_k_excludes_for_four_and_two_inside() {
+    let report = report_k("log-k", 4, Some(2), |model| model.symmetric().only([Property::Exclusion]));
+    assert_eq!((report.states, report.incomplete.as_ref()), (130_014_896, None));
+    assert!(report.holds(Property::Exclusion));
+}
+
 /// Larger sizes, for so many passages in all, with k-1 crashes.
 fn log_k_holds(n: usize, k: usize, passages: u32, states: u64) {
     let report = report_k("log-k", n, Some(k), |model| model.symmetric().crashes(k - 1).passages_in_all(passages));
