@@ -1,4 +1,6 @@
 //! `doorway check`
+use std::panic::Location;
+
 use clap::{Args, ValueEnum};
 use doorway_algorithms::{
     About, Claim, Kind, Size,
@@ -39,9 +41,12 @@ pub(crate) struct Arguments {
     /// What a read that overlaps a write returns
     #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
     registers: Kinds,
-    /// In what order writes become visible
+    /// When writes become visible: at once, or on their way through store buffers, as on x86
     #[arg(long, value_enum, default_value_t = Order::Sc)]
     memory: Order,
+    /// With `--memory tso`: plain stores, as if the algorithm had no fences
+    #[arg(long)]
+    no_fences: bool,
     /// Only this property; may be given several times
     #[arg(long = "property", value_name = "P")]
     properties: Vec<String>,
@@ -67,7 +72,10 @@ enum Order {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let about = registry::find(&arguments.name)?;
     let size = about.size(arguments.n, arguments.k)?;
-    not_yet(arguments)?;
+    if arguments.no_fences && arguments.memory == Order::Sc {
+        let why = "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`";
+        return Err(Trouble(why.to_string()));
+    }
     let properties = properties(about, &arguments.properties)?;
     let mut model = Model::new(size.n).k(size.k).crashes(arguments.crashes).only(properties.iter().copied());
     if let Some(passages) = arguments.passages {
@@ -82,6 +90,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     if arguments.symmetry {
         model = model.symmetric();
     }
+    model = match arguments.memory {
+        Order::Sc => model,
+        Order::Tso if arguments.no_fences => model.tso_without_fences(),
+        Order::Tso => model.tso(),
+    };
     if arguments.crashes > 0 && about.kind == Kind::Part {
         return Err(Trouble(format!(
             "`{}` is a part and is checked without crashes; leave out `--crashes`",
@@ -89,11 +102,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         )));
     }
     let report = check_one(about, size, arguments.limits.apply(model))?;
-    let claims = if arguments.registers == Kinds::Safe && !about.claims.contains(&Claim::SafeRegisters) {
-        Vec::new() // nothing is claimed on safe registers
-    } else {
-        claims(about, size, arguments.crashes)
+    let unclaimed = match (arguments.registers, arguments.memory) {
+        (Kinds::Safe, _) => !about.claims.contains(&Claim::SafeRegisters),
+        (_, Order::Tso) => arguments.no_fences || about.kind == Kind::Part,
+        (Kinds::Atomic, Order::Sc) => false,
     };
+    let claims = if unclaimed { Vec::new() } else { claims(about, size, arguments.crashes) };
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
     let text = if arguments.json {
         let mut value = as_json(about, size, arguments.crashes, &report);
@@ -101,6 +115,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             value["registers"] = "safe".into();
         }
         value["symmetry"] = arguments.symmetry.into();
+        if arguments.memory == Order::Tso {
+            let place = |place: &&Location<'_>| format!("{}:{}", place.file(), place.line());
+            value["memory"] = "tso".into();
+            value["fences"] = report.fences.iter().map(place).collect::<Vec<_>>().into();
+        }
         format!("{value:#}\n")
     } else {
         let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
@@ -110,9 +129,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             many => format!(" with {many} crashes"),
         };
         let safe = if arguments.registers == Kinds::Safe { " on safe registers" } else { "" };
+        let tso = match arguments.memory {
+            Order::Sc => "",
+            Order::Tso if arguments.no_fences => " on tso without fences",
+            Order::Tso => " on tso",
+        };
         let alike = if arguments.symmetry { " modulo symmetry" } else { "" };
         let compared = beside_the_text(about, &claims, &report);
-        format!("{} n={}{k}{crashes}{safe}{alike}: {report}{compared}", about.name, size.n)
+        format!("{} n={}{k}{crashes}{safe}{tso}{alike}: {report}{compared}", about.name, size.n)
     };
     Ok(Answer { text, code })
 }
@@ -144,14 +168,6 @@ impl Visitor for Checking {
         let model = if about.sequential { self.0.sequential() } else { self.0 };
         check_part(&model, make)
     }
-}
-
-/// What the contract of the command line has and the checker has not.
-fn not_yet(arguments: &Arguments) -> Result<(), Trouble> {
-    if arguments.memory == Order::Tso {
-        return Err(Trouble("memory order `tso` cannot be checked yet; leave out `--memory`".to_string()));
-    }
-    Ok(())
 }
 
 fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {

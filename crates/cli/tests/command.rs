@@ -65,8 +65,31 @@ fn a_wrong_call_is_told_what_is_wrong_and_the_way_out() {
 }
 
 #[test]
-fn what_is_not_there_yet_is_said_and_not_guessed() {
-    refused(&["check", "bakery", "--memory", "tso"], "memory order `tso` cannot be checked yet; leave out `--memory`");
+fn what_does_not_go_together_is_said() {
+    refused(
+        &["check", "bakery", "--no-fences"],
+        "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`",
+    );
+    refused(
+        &["check", "bakery", "--memory", "tso", "--registers", "safe"],
+        "`bakery`: a safe register has no store buffer before it; check one without the other",
+    );
+    refused(
+        &["check", "ticket-k", "--memory", "tso", "--symmetry"],
+        "`ticket-k`: with store buffers processes cannot be counted as alike; check it without symmetry",
+    );
+}
+
+#[test]
+fn store_buffers_are_survived_with_fences_and_not_without() {
+    let with = json(&["check", "peterson", "--memory", "tso", "--json"]);
+    assert_eq!((&with["memory"], with["fences"].as_array().unwrap().len()), (&"tso".into(), 1));
+    assert_eq!(with["properties"]["exclusion"]["verdict"], "holds");
+    let without = json(&["check", "peterson", "--memory", "tso", "--no-fences", "--json"]);
+    assert_eq!(without["properties"]["exclusion"]["verdict"], "fails");
+    let code = |arguments: &[&str]| doorway(arguments).status.code();
+    assert_eq!(code(&["check", "peterson", "--memory", "tso"]), Some(0));
+    assert_eq!(code(&["check", "peterson", "--memory", "tso", "--no-fences", "--property", "exclusion"]), Some(1));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! `doorway survey`: the papers' tables, measured.
 mod tables;
 
-use std::time::Instant;
+use std::{fmt, panic, time::Instant};
 
 use clap::Args;
 use doorway_algorithms::{About, Kind, LocalSpin, Size, registry};
@@ -40,6 +40,33 @@ struct Row {
     remote: Option<[Bound; 2]>,
     /// How they grow, with caches and in distributed shared memory, if the source claims how.
     grown: Vec<Grown>,
+    /// What is left of it on total store order, with its fences and with plain stores. None for a part.
+    tso: Option<[Kept; 2]>,
+}
+
+/// What is left, with store buffers, of the properties a lock is claimed to have and has without.
+enum Kept {
+    /// All of them, in so many passages of each process.
+    All(Option<u32>),
+    /// Not this one.
+    Loses(Property),
+    /// The algorithm cannot go on: what it reads makes no sense.
+    Breaks,
+    /// It could not be decided.
+    Unknown,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kept::All(None) => f.write_str("yes"),
+            Kept::All(Some(1)) => f.write_str("yes, 1 passage"),
+            Kept::All(Some(passages)) => write!(f, "yes, {passages} passages"),
+            Kept::Loses(property) => write!(f, "no {property}"),
+            Kept::Breaks => f.write_str("breaks"),
+            Kept::Unknown => f.write_str("?"),
+        }
+    }
 }
 
 /// With what remote references grow, and how: with caches and in distributed shared memory.
@@ -61,12 +88,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         }
         if about.local_spin.is_some() && !interrupted() {
             let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
-            let distributed = measure_one(about, size, model, Cost::Dsm)?;
+            let distributed = measure_one(about, size, model.clone(), Cost::Dsm)?;
             let decided = !cached.stopped && !distributed.stopped;
             remote = decided.then(|| [cached.worst(), distributed.worst()]);
             grown = growth(about);
         }
-        rows.push(Row { about, size, report, crashes, remote, grown });
+        let mut tso = None;
+        if about.kind != Kind::Part && !interrupted() {
+            let with_fences = kept(about, size, &model, &report, Model::tso);
+            let plain_stores = kept(about, size, &model, &report, Model::tso_without_fences);
+            tso = Some([with_fences, plain_stores]);
+        }
+        rows.push(Row { about, size, report, crashes, remote, grown, tso });
         if interrupted() {
             break;
         }
@@ -110,6 +143,38 @@ fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -
     Ok(Some(crashes))
 }
 
+/// What is left of a lock's claims on another memory: of all runs if that does not take too long, else of those with one
+/// passage of each process. For exclusion a search ends as soon as it fails, so it comes first.
+fn kept(about: &'static About, size: Size, model: &Model, report: &Report, memory: fn(Model) -> Model) -> Kept {
+    const MOST_STATES: u64 = 600_000;
+    let claimed = Property::OF_LOCKS.into_iter().filter(|&property| about.holds(property));
+    let held: Vec<Property> = claimed.filter(|&property| report.holds(property)).collect();
+    let exclusion: Vec<Property> = held.iter().copied().filter(|&p| p == Property::Exclusion).collect();
+    let whole = about.survey.passages();
+    let few = memory(model.clone()).passages(1);
+    let searches = [
+        (exclusion, memory(model.clone()).max_states(MOST_STATES), whole),
+        (held.clone(), memory(model.clone()).max_states(MOST_STATES), whole),
+        (held, few, Some(1)),
+    ];
+    // An algorithm that breaks is an answer here, and not worth a message.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let found = searches.into_iter().enumerate().find_map(|(i, (properties, model, passages))| {
+        if properties.is_empty() {
+            return None;
+        }
+        let Ok(report) = check_one(about, size, model.only(properties.iter().copied())) else {
+            return Some(Kept::Breaks);
+        };
+        let lost = properties.iter().find(|&&property| report.fails(property));
+        let all_hold = properties.iter().all(|&property| report.holds(property));
+        lost.map(|&property| Kept::Loses(property)).or_else(|| (i > 0 && all_hold).then_some(Kept::All(passages)))
+    });
+    panic::set_hook(hook);
+    found.unwrap_or(Kept::Unknown)
+}
+
 /// How remote references grow with what the source says they do, as simulated.
 fn growth(about: &'static About) -> Vec<Grown> {
     let Some(claimed) = about.remote else { return Vec::new() };
@@ -133,13 +198,18 @@ impl Row {
     fn is_undecided(&self) -> bool {
         let is_lock = self.about.kind != Kind::Part;
         let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
-        unknown || (is_lock && self.crashes.is_none()) || (self.about.local_spin.is_some() && self.remote.is_none())
+        let tso = matches!(self.tso, Some([Kept::Unknown, _]));
+        unknown
+            || tso
+            || (is_lock && self.crashes.is_none())
+            || (self.about.local_spin.is_some() && self.remote.is_none())
     }
 
     fn differs(&self) -> bool {
         let claims = self.about.claims;
         let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding) != Some(false));
-        !as_found || self.crashes_differ() || self.remote_differs()
+        let loses = matches!(self.tso, Some([Kept::Loses(_) | Kept::Breaks, _]));
+        !as_found || loses || self.crashes_differ() || self.remote_differs()
     }
 
     fn crashes_differ(&self) -> bool {
@@ -159,6 +229,12 @@ fn row_as_json(row: &Row) -> Value {
     value["rmr_claimed"] = row.about.remote.map(|claimed| json!({ "cc": claimed.cc, "dsm": claimed.dsm })).into();
     let grown = row.grown.iter().map(|(variable, [cc, dsm])| (variable.to_string(), json!({ "cc": cc, "dsm": dsm })));
     value["rmr_fitted"] = Value::Object(grown.collect());
+    value["tso"] = match &row.tso {
+        Some([with_fences, plain_stores]) => {
+            json!({ "with_fences": with_fences.to_string(), "plain_stores": plain_stores.to_string() })
+        }
+        None => Value::Null,
+    };
     value["departures"] = row.about.departures.into();
     value
 }

@@ -33,7 +33,7 @@ pub(super) fn text(rows: &[Row], left_out: &[(&About, Vec<Grown>)], seconds: f64
     format!(
         "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
          they grow in simulated runs.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
-         survived. Rmr: exact worst case of one passage.\n{bounded}{not_checked}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
+         survived. Rmr: exact worst case of one passage. Tso: whether what is claimed holds with store buffers too, or what does not.\n{bounded}{not_checked}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
         remote_table(rows, left_out),
@@ -46,11 +46,11 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
     table.load_preset(presets::NOTHING);
     let are_locks = rows.iter().any(|row| row.about.kind != Kind::Part);
     let short = |property: &Property| property.name().replace('-', " ").replace(" freedom", "-free");
-    let more = if are_locks { &["crashes", "rmr cc", "rmr dsm"][..] } else { &[] };
+    let more = if are_locks { &["crashes", "rmr cc", "rmr dsm", "tso", "tso, plain stores"][..] } else { &[] };
     let header = ["algorithm", "source", "n", "k"].into_iter().map(String::from);
     let header = header.chain(properties.iter().map(short)).chain(more.iter().map(ToString::to_string));
     table.set_header(header.chain(["states".to_string(), "s".to_string()]));
-    for row @ Row { about, size, report, crashes, remote, .. } in rows {
+    for row @ Row { about, size, report, crashes, remote, tso, .. } in rows {
         let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
         let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
         let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
@@ -64,7 +64,9 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
         let none = if about.local_spin.is_some() { "?" } else { "-" };
         let [cached, distributed] =
             remote.map_or([none, none].map(String::from), |bounds| bounds.map(|bound| exact(report, bound) + mark));
-        let of_locks = [crashes, cached, distributed].into_iter().take(more.len());
+        let [fenced, plain] =
+            tso.as_ref().map_or(["?"; 2].map(String::from), |kept| kept.each_ref().map(ToString::to_string));
+        let of_locks = [crashes, cached, distributed, fenced, plain].into_iter().take(more.len());
         let tail = [report.states.to_string(), format!("{:.2}", report.seconds)];
         table.add_row(head.into_iter().chain(cells).chain(of_locks).chain(tail));
     }
