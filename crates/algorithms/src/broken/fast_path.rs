@@ -60,7 +60,7 @@ impl<M: Memory> Exclusion<M> for FastPath<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, place: &()) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("7").test(&self.y, |y| y.is_none()))?;
+        m.at("7").until(&self.y, |y| y.is_none())?;
         m.at("8").write(&self.y, Some(p))?;
         if m.at("9").test(&self.x, |x| x == p)? {
             return Ok(());

@@ -65,7 +65,7 @@ impl<M: Memory> Exclusion<M> for Livelock<M> {
                 return Ok(Break(()));
             }
             m.at("9").write(&self.flag[p], false)?;
-            m.spin(|m| m.at("10").test(&self.flag[1 - p], |up| !up))?;
+            m.at("10").until(&self.flag[1 - p], |up| !up)?;
             m.at("11").write(&self.flag[p], true)?;
             m.at("11").fence()?; // as on line 7
             Ok(Continue(()))

@@ -56,7 +56,7 @@ impl<M: Memory> Exclusion<M> for LockOne<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("8").test(&self.flag[1 - p], |up| !up))
+        m.at("8").until(&self.flag[1 - p], |up| !up)
     }
 
     fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {

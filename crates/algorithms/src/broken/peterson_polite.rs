@@ -58,6 +58,6 @@ impl<M: Memory> Exclusion<M> for PetersonPolite<M> {
 
     fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         m.at("3").write(&self.0.flag[p], false)?;
-        m.spin(|m| m.at("5").test(&self.0.flag[1 - p], |up| !up))
+        m.at("5").until(&self.0.flag[1 - p], |up| !up)
     }
 }

@@ -61,7 +61,7 @@ impl<M: Memory> Exclusion<M> for Gottlieb<M> {
 
     fn wait(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
         m.spin(|m| {
-            m.spin(|m| m.at("1").test(&self.s, |s| s >= 1))?;
+            m.at("1").until(&self.s, |s| s >= 1)?;
             if m.at("2").fetch_add(&self.s, -1)? >= 1 {
                 return Ok(true);
             }

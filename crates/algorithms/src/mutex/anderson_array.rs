@@ -78,7 +78,7 @@ impl<M: Memory> Exclusion<M> for AndersonArray<M> {
     }
 
     fn wait(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("3").test(&self.flags[my_place], |has_lock| has_lock))
+        m.at("3").until(&self.flags[my_place], |has_lock| has_lock)
     }
 
     fn exit(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {

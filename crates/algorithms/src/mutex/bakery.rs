@@ -80,8 +80,8 @@ impl<M: Memory> Exclusion<M> for Bakery<M> {
             if i == p {
                 return Ok(());
             }
-            m.spin(|m| m.at("7").test(&self.choosing[i], |choosing| !choosing))?;
-            m.spin(|m| m.at("8").test(&self.number[i], |number| number == Ticket::ZERO || (number, i) >= (mine, p)))
+            m.at("7").until(&self.choosing[i], |choosing| !choosing)?;
+            m.at("8").until(&self.number[i], |number| number == Ticket::ZERO || (number, i) >= (mine, p))
         })
     }
 

@@ -133,7 +133,7 @@ impl<M: Memory> BlackWhiteBakery<M> {
 
     /// Waits until `j` does not come before us.
     fn wait_for(&self, m: &mut M, j: Pid, i: Pid, mine: Pair) -> Result<(), M::Halt> {
-        m.spin(|m| m.at("5").test(&self.choosing[j], |choosing| !choosing))?;
+        m.at("5").until(&self.choosing[j], |choosing| !choosing)?;
         if m.at("6").test(&self.pair[j], |pair| pair.color == mine.color)? {
             m.spin(|m| {
                 m.at("7").test(&self.pair[j], |pair| {

@@ -183,7 +183,7 @@ where
 
     fn wait(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<(), M::Halt> {
         m.call(|m| self.join(m, p, ticket))?;
-        m.spin(|m| m.at("15").test(&self.head[p], |head| head))?;
+        m.at("15").until(&self.head[p], |head| head)?;
         let place = self.lock(m, p)?; // 16
         if Self::KEEPS_PLACE {
             m.at("16").write(&self.place[p], place)?;

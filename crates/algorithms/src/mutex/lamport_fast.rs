@@ -72,7 +72,7 @@ impl<M: Memory> LamportFast<M> {
     fn attempt(&self, m: &mut M, i: Pid) -> Result<bool, M::Halt> {
         if m.at("3").test(&self.y, |y| y.is_some())? {
             m.at("4").write(&self.b[i], false)?;
-            m.spin(|m| m.at("5").test(&self.y, |y| y.is_none()))?;
+            m.at("5").until(&self.y, |y| y.is_none())?;
             return Ok(false);
         }
         m.at("6").write(&self.y, Some(i))?;
@@ -81,17 +81,11 @@ impl<M: Memory> LamportFast<M> {
             return Ok(true);
         }
         m.at("8").write(&self.b[i], false)?;
-        m.fold(
-            self.b.len(),
-            (),
-            |m, (), j| {
-                if j == i { Ok(()) } else { m.spin(|m| m.at("9").test(&self.b[j], |b| !b)) }
-            },
-        )?;
+        m.fold(self.b.len(), (), |m, (), j| if j == i { Ok(()) } else { m.at("9").until(&self.b[j], |b| !b) })?;
         if m.at("10").test(&self.y, |y| y == Some(i))? {
             return Ok(true);
         }
-        m.spin(|m| m.at("11").test(&self.y, |y| y.is_none()))?;
+        m.at("11").until(&self.y, |y| y.is_none())?;
         Ok(false)
     }
 }

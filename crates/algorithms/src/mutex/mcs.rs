@@ -104,7 +104,7 @@ impl<M: Memory> Exclusion<M> for Mcs<M> {
         let Some(pred) = pred else { return Ok(()) };
         m.at("3").write(&self.locked[p], true)?;
         m.at("4").write(&self.next[pred], Some(p))?;
-        m.spin(|m| m.at("5").test(&self.locked[p], |locked| !locked))
+        m.at("5").until(&self.locked[p], |locked| !locked)
     }
 
     fn exit(&self, m: &mut M, p: Pid, _: &Option<Pid>) -> Result<(), M::Halt> {

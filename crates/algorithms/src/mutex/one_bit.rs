@@ -72,7 +72,7 @@ impl<M: Memory> Exclusion<M> for OneBit<M> {
                     return Ok(true);
                 }
                 m.at("12").write(&self.flag[i], false)?;
-                m.spin(|m| m.at("13").test(&self.flag[j], |up| !up))?;
+                m.at("13").until(&self.flag[j], |up| !up)?;
                 Ok(false)
             })?;
             if nobody_lower {
@@ -83,7 +83,7 @@ impl<M: Memory> Exclusion<M> for OneBit<M> {
             Ok(Continue(()))
         })?;
         let higher = i + 1;
-        m.fold(self.flag.len() - higher, (), |m, (), j| m.spin(|m| m.at("19").test(&self.flag[higher + j], |up| !up)))
+        m.fold(self.flag.len() - higher, (), |m, (), j| m.at("19").until(&self.flag[higher + j], |up| !up))
     }
 
     fn exit(&self, m: &mut M, i: Pid, (): &()) -> Result<(), M::Halt> {

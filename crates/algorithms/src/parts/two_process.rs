@@ -69,9 +69,9 @@ impl<M: Memory> Lock2<M> {
         if m.call(|m| self.is_free(m, side, p))? {
             return Ok(());
         }
-        m.spin(|m| m.at("8").test(&self.p[p], |cell| cell >= 1))?;
+        m.at("8").until(&self.p[p], |cell| cell >= 1)?;
         if m.at("9").test(&self.t, |t| t == p)? {
-            m.spin(|m| m.at("9").test(&self.p[p], |cell| cell == 2))?;
+            m.at("9").until(&self.p[p], |cell| cell == 2)?;
         }
         Ok(())
     }
