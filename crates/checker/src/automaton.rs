@@ -37,7 +37,7 @@ pub(crate) struct Automaton {
     steps: Vec<u64>,
     /// (field, id, its tickets' new numbers) -> id: what renumbering makes of a field.
     renumbered: FxHashMap<(u32, u32, TicketSet), u32>,
-    /// The registers that have held a ticket.
+    /// The registers that have held a ticket; and then the store buffers, as if they were the registers that follow.
     ticketed: Vec<u32>,
     has_tickets: bool,
     /// Whether tickets are renumbered: only if there is no limit to them.
@@ -197,6 +197,8 @@ impl Automaton {
         if model.store_buffers {
             automaton.buffers = (0..n).map(|_| Buffers::default()).collect();
             (0..n).for_each(|p| _ = automaton.buffer_id(p, &[]));
+            let first = automaton.registers.len() as u32;
+            automaton.ticketed = (first..first + n as u32).collect();
         }
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
@@ -293,7 +295,7 @@ impl Automaton {
         self.has_tickets
     }
 
-    /// The registers that have held a ticket.
+    /// The registers, and store buffers as if they were registers too, that may hold a ticket.
     pub(crate) fn ticketed(&self) -> &[u32] {
         &self.ticketed
     }
@@ -302,8 +304,10 @@ impl Automaton {
     pub(crate) fn tickets(&self, field: usize, id: u32) -> TicketSet {
         match field.checked_sub(self.processes.len()) {
             None => self.processes[field].tickets[id as usize],
-            Some(reg) if reg < self.values.len() => self.values[reg].tickets[id as usize],
-            Some(more) => self.buffers[more - self.values.len()].tickets(id),
+            Some(reg) => match self.values.get(reg) {
+                Some(values) => values.tickets[id as usize],
+                None => self.buffers[reg - self.values.len()].tickets(id),
+            },
         }
     }
 

@@ -433,9 +433,8 @@ impl Batch<'_> {
     }
 
     fn ticket_fields(&self) -> impl Iterator<Item = usize> + '_ {
-        let (n, automaton) = (self.model.n, &self.graph.automaton);
-        let buffers = automaton.buffer_field(0).map_or(0..0, |first| first..first + n);
-        (0..n).chain(automaton.ticketed().iter().map(move |&reg| n + reg as usize)).chain(buffers)
+        let n = self.model.n;
+        (0..n).chain(self.graph.automaton.ticketed().iter().map(move |&reg| n + reg as usize))
     }
 
     /// Where the store buffer of process `p` is, if there are any.

@@ -5,7 +5,7 @@ use crate::{
     automaton::Automaton,
     components::Steps,
     expand::{SELF, Successors},
-    layout::Layout,
+    layout::{Field, Layout},
     search::Stop,
 };
 
@@ -168,12 +168,19 @@ pub(crate) fn shard_of(hash: u64) -> usize {
 pub(crate) fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
     let (processes, registers) = layout.fields.split_at(automaton.n());
     let (registers, more) = registers.split_at(automaton.registers.len());
-    let (buffers, caches) = more.split_at(if automaton.has_buffers() { automaton.n() } else { 0 });
     let locals = processes.iter().enumerate().map(|(p, field)| automaton.hot(p, field.get(state)).hash);
     let values = registers.iter().enumerate().map(|(reg, field)| automaton.value_hash(reg, field.get(state)));
-    let caches = caches.iter().enumerate().map(|(reg, field)| automaton.cache_hash(reg, field.get(state)));
-    let buffers = buffers.iter().enumerate().map(|(p, field)| automaton.buffers(p).hash(field.get(state)));
-    locals.chain(values).chain(buffers).chain(caches).fold(0, |hash, content| hash ^ content)
+    let hash = locals.chain(values).fold(0, |hash, content| hash ^ content);
+    if more.is_empty() { hash } else { hash ^ hash_more(automaton, more, state) }
+}
+
+/// The part of a state's hash that is about store buffers, or the cache.
+fn hash_more(automaton: &Automaton, fields: &[Field], state: &[u64]) -> u64 {
+    let content = |(i, field): (usize, &Field)| match automaton.has_buffers() {
+        true => automaton.buffers(i).hash(field.get(state)),
+        false => automaton.cache_hash(i, field.get(state)),
+    };
+    fields.iter().enumerate().map(content).fold(0, |hash, content| hash ^ content)
 }
 
 impl Shard {
