@@ -308,7 +308,7 @@ impl<L: Layout> Memory for Native<L> {
     #[inline(always)]
     fn fence(&mut self) -> Result<(), Infallible> {
         if TSO {
-            // On x86-64 this is `lock or` of a word on the stack, which takes a quarter of what `mfence` would.
+            // On x86-64 this is `lock or` of a word on the stack: as long as one sequentially consistent write.
             atomic::fence(SeqCst);
         }
         Ok(())
