@@ -1,11 +1,5 @@
 //! `doorway rmr --grow`
-use std::{
-    fs::{self, OpenOptions},
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Instant,
-};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
 use doorway_algorithms::{
@@ -18,7 +12,7 @@ use doorway_simulator::{Fit, Growth, Machine, Measured, Plan, Shape, Variable, m
 use serde_json::{Value, json};
 
 use crate::{
-    output::{Answer, HOLDS, Trouble, UNDECIDED},
+    output::{Answer, HOLDS, Trouble, UNDECIDED, try_writing, write},
     plot,
     progress::{Watcher, interrupted},
 };
@@ -61,9 +55,7 @@ impl Growing {
         let range = Range::parse(self.grow.as_deref().unwrap_or_default())?;
         let series = Series::new(question, &range, self.contention.map(usize::from))?;
         if let Some(path) = &self.plot {
-            // Better now than after a minute.
-            let file = OpenOptions::new().append(true).create(true).open(path);
-            file.map_err(|error| unwritable(path, &error))?;
+            try_writing(path)?;
         }
         let watcher = Watcher::new(question.about.name.to_string());
         let growth = series.measure(question.about, question.cost, |plan, size| {
@@ -80,16 +72,12 @@ impl Growing {
         };
         let report = Report { question, series: &series, growth: &growth, seed: self.seed };
         if let Some(path) = &self.plot {
-            fs::write(path, plot::svg(&report.headline(), &growth)).map_err(|error| unwritable(path, &error))?;
+            write(path, &plot::svg(&report.headline(), &growth))?;
         }
         let text =
             if question.json { format!("{:#}\n", report.json(start.elapsed().as_secs_f64())) } else { report.text() };
         Ok(Answer { text, code: if report.is_complete() { HOLDS } else { UNDECIDED } })
     }
-}
-
-fn unwritable(path: &Path, error: &io::Error) -> Trouble {
-    Trouble(format!("cannot write `{}`: {error}; write it somewhere else", path.display()))
 }
 
 /// How a lock's remote references grow with n up to 64, or for 64 processes with k or c: less than a second.

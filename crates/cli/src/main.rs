@@ -1,4 +1,5 @@
 //! `doorway`: list, check, measure and survey the algorithms.
+mod bench;
 mod check;
 mod grow;
 mod limits;
@@ -31,6 +32,8 @@ enum Command {
     Check(check::Arguments),
     /// Computes the worst-case remote references of one passage, exactly; or how they grow
     Rmr(rmr::Arguments),
+    /// Measures locks side by side: ours, the standard library's, and other people's
+    Bench(bench::Arguments),
     /// Checks the whole catalogue, and prints what the texts claim beside what was found
     Survey(survey::Arguments),
 }
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
             Command::List(arguments) => list::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Rmr(arguments) => rmr::run(&arguments),
+            Command::Bench(arguments) => bench::run(&arguments),
             Command::Survey(arguments) => survey::run(&arguments),
         },
         Err(error) => explain(&error),

@@ -1,7 +1,9 @@
 //! What goes to standard output, and what to standard error.
 use std::{
     fmt,
+    fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -40,4 +42,17 @@ impl Answer {
         }
         Ok(ExitCode::from(self.code))
     }
+}
+
+/// Whether a file can be written: better known now than after a minute.
+pub(crate) fn try_writing(path: &Path) -> Result<(), Trouble> {
+    OpenOptions::new().append(true).create(true).open(path).map(|_| ()).map_err(|error| unwritable(path, &error))
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Trouble {
+    Trouble(format!("cannot write `{}`: {error}; write it somewhere else", path.display()))
 }

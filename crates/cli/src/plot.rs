@@ -1,4 +1,4 @@
-//! Curves: in the terminal, and as SVG. The x axis is logarithmic; the y axis too, if the curve spans much.
+//! Curves: in the terminal, and as SVG. The x axis is logarithmic; the y axis too, if the curve spans much. And bars, as SVG.
 use std::fmt::Write;
 
 use doorway_simulator::{Growth, Measured};
@@ -157,6 +157,60 @@ pub(crate) fn svg(title: &str, growth: &Growth) -> String {
                     "<circle cx=\"{at:.1}\" cy=\"{height:.1}\" r=\"4\" fill=\"{fill}\" stroke=\"#06c\"/>"
                 );
             }
+        }
+    }
+    svg + "</svg>\n"
+}
+
+/// One bar.
+pub(crate) struct Bar {
+    pub(crate) label: String,
+    pub(crate) value: f64,
+    /// The value in words.
+    pub(crate) shown: String,
+    pub(crate) is_ours: bool,
+}
+
+/// Bars in groups, each group on its own scale.
+pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
+    const WIDTH: f64 = 640.0;
+    const LEFT: f64 = 220.0;
+    const RIGHT: f64 = 80.0;
+    const TOP: f64 = 40.0;
+    const LINE: f64 = 18.0;
+    /// A headline and some room before the next.
+    const HEAD: f64 = 34.0;
+    let lines: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
+    let height = TOP + lines as f64 * LINE + groups.len() as f64 * HEAD;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"16\" y=\"20\" font-size=\"14\">{}</text>\n",
+        escape(title)
+    );
+    let mut y = TOP;
+    for (head, bars) in groups {
+        y += HEAD;
+        // A String takes all that is written to it.
+        let _ = writeln!(svg, "<text x=\"16\" y=\"{:.1}\" fill=\"#666\">{}</text>", y - 12.0, escape(head));
+        let most = bars.iter().map(|bar| bar.value).fold(f64::MIN_POSITIVE, f64::max);
+        for bar in bars {
+            let length = bar.value / most * (WIDTH - LEFT - RIGHT);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+                 <rect x=\"{LEFT}\" y=\"{:.1}\" width=\"{length:.1}\" height=\"12\" fill=\"{}\" stroke=\"#06c\"/>\
+                 <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                LEFT - 8.0,
+                y + 4.0,
+                escape(&bar.label),
+                y - 6.0,
+                if bar.is_ours { "#06c" } else { "#fff" },
+                LEFT + length + 8.0,
+                y + 4.0,
+                escape(&bar.shown),
+            );
+            y += LINE;
         }
     }
     svg + "</svg>\n"

@@ -1,0 +1,312 @@
+//! Locks side by side in one run: ours, those of the catalogue, the standard library's, and other people's.
+//!
+//! Times differ from machine to machine and from minute to minute; what counts is the ratios within one run. So every lock
+//! gets a short turn in every round, in turns with all others, and what is reported is the median of the rounds.
+//!
+//! ```
+//! use std::{ops::ControlFlow::Continue, time::Duration};
+//!
+//! let locks = doorway_bench::choose(&["doorway-mutex", "std-mutex"])?;
+//! let results = doorway_bench::run(&locks, Duration::from_millis(100), |_| Continue(()));
+//! assert!(results.rows.iter().all(|row| row.excludes()));
+//! # Ok::<(), doorway_bench::Unknown>(())
+//! ```
+mod busy;
+mod cpu;
+mod histogram;
+mod job;
+mod locks;
+mod scenario;
+
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Barrier,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use busy::Busy;
+use histogram::Histogram;
+use job::{Door, Inside, Job, Made, Room, Tally};
+use locks::{FIFO, FetchAdd};
+
+pub use locks::{Candidate, Group, Unknown, candidates, choose};
+pub use scenario::{Kind, Scenario};
+
+/// How often each lock is measured in each scenario; odd, so that there is a median.
+pub const ROUNDS: usize = 5;
+
+/// How much of a turn is for counting entries; in the rest threads look at the clock and at one another.
+const COUNTING: f64 = 0.6;
+
+/// What was measured.
+///
+/// See the [crate's example](crate).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Results {
+    /// Nanoseconds of one atomic addition, alone.
+    pub fetch_add_ns: f64,
+    /// One for each lock in each scenario it is for, in the order of [`Scenario::all`].
+    pub rows: Vec<Row>,
+    /// How many rounds are complete; less than [`ROUNDS`] if it was interrupted.
+    pub rounds: usize,
+}
+
+/// What was measured of a lock in a scenario. What a scenario does not have, or what was not seen, is `None`.
+///
+/// See the [crate's example](crate).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Row {
+    /// The lock's name.
+    pub lock: &'static str,
+    /// Where it comes from.
+    pub group: Group,
+    /// In which order it lets threads in.
+    pub order: &'static str,
+    /// What it was put through.
+    pub scenario: Scenario,
+    /// Nanoseconds of a passage, alone; the best of all rounds.
+    pub ns: Option<f64>,
+    /// Entries a second of all threads; the median of the rounds.
+    pub ops_per_s: Option<f64>,
+    /// The same; the best of the rounds.
+    pub best_ops_per_s: Option<f64>,
+    /// Jain's index of fairness: 1 if all threads enter equally often, 1/n if only one does. The median of the rounds.
+    pub jain: Option<f64>,
+    /// How many others entered between arrival and entry: all but one in a thousand waits see no more.
+    pub passed_p999: Option<u64>,
+    /// The same; the most of all.
+    pub passed_max: Option<u64>,
+    /// Nanoseconds from arrival to entry: all but one in a thousand waits are no longer.
+    pub wait_p999_ns: Option<u64>,
+    /// Microseconds of processor time for an entry, of all threads together; the median of the rounds.
+    pub cpu_us_per_op: Option<f64>,
+    /// The most threads that were inside at once.
+    pub most_inside: u64,
+}
+
+impl Row {
+    /// Whether no more than k were ever seen inside.
+    ///
+    /// See the [crate's example](crate).
+    #[must_use]
+    pub fn excludes(&self) -> bool {
+        self.most_inside <= self.scenario.k as u64
+    }
+
+    /// Whether it is in order of arrival.
+    ///
+    /// See the [crate's example](crate).
+    #[must_use]
+    pub fn is_fifo(&self) -> bool {
+        self.order == FIFO
+    }
+}
+
+/// How far it is.
+///
+/// See [`run`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Of [`ROUNDS`], from 1.
+    pub round: usize,
+    /// What is being measured.
+    pub lock: &'static str,
+    /// What it is put through.
+    pub scenario: Scenario,
+}
+
+/// Measures locks in all scenarios, in about so much time. `tell` is told how far it is, and may end it.
+///
+/// See the [crate's example](crate).
+pub fn run(locks: &[Candidate], time: Duration, mut tell: impl FnMut(Progress) -> ControlFlow<()>) -> Results {
+    let busy = Busy::calibrate();
+    let mut cells: Vec<Cell<'_>> = Scenario::all()
+        .into_iter()
+        .flat_map(|scenario| locks.iter().map(move |lock| Cell::new(lock, scenario)))
+        .filter(|cell| fresh(cell.lock, cell.scenario).is_some())
+        .collect();
+    let weights: u32 = cells.iter().map(|cell| cell.scenario.weight()).sum();
+    let unit = time.div_f64(f64::from(weights.max(1)) * ROUNDS as f64);
+    let mut fetch_add_ns = f64::INFINITY;
+    for round in 1..=ROUNDS {
+        fetch_add_ns = fetch_add_ns.min(FetchAdd::default().work(0, &Job::Alone(unit)).ns);
+        for cell in &mut cells {
+            let Cell { lock, scenario, .. } = *cell;
+            if tell(Progress { round, lock: lock.name, scenario }).is_break() {
+                return Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: round - 1 };
+            }
+            cell.measure(unit * scenario.weight(), busy);
+        }
+    }
+    Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: ROUNDS }
+}
+
+/// One lock in one scenario, and what was seen of it so far.
+struct Cell<'a> {
+    lock: &'a Candidate,
+    scenario: Scenario,
+    ns: f64,
+    ops_per_s: Vec<f64>,
+    jain: Vec<f64>,
+    cpu_us_per_op: Vec<f64>,
+    passed: Histogram,
+    wait: Histogram,
+    most_inside: u64,
+}
+
+impl<'a> Cell<'a> {
+    fn new(lock: &'a Candidate, scenario: Scenario) -> Cell<'a> {
+        let (passed, wait) = (Histogram::new(), Histogram::new());
+        let (ops_per_s, jain, cpu_us_per_op) = (vec![], vec![], vec![]);
+        Cell { lock, scenario, ns: f64::INFINITY, ops_per_s, jain, cpu_us_per_op, passed, wait, most_inside: 0 }
+    }
+
+    fn measure(&mut self, time: Duration, busy: Busy) {
+        let Cell { lock, scenario, .. } = *self;
+        let Scenario { kind, threads, .. } = scenario;
+        let fresh = || fresh(lock, scenario).expect("cells that are not for their scenario were left out");
+        let inside = match kind {
+            Kind::Alone => {
+                self.ns = self.ns.min(fresh().work(0, &Job::Alone(time)).ns);
+                return;
+            }
+            Kind::Busy => Inside::Work(busy.turns(scenario::INSIDE)),
+            Kind::Sleeping => Inside::Sleep(scenario::SLEEP),
+        };
+        let outside = if kind == Kind::Busy { busy.turns(scenario::OUTSIDE) } else { 0 };
+        let room = || Room { start: Barrier::new(threads + 1), stop: AtomicBool::new(false), inside, outside };
+
+        let (lock, counted) = (fresh(), room());
+        let crowd = together(&*lock, threads, &counted, &Job::Count(&counted), time.mul_f64(COUNTING));
+        let entries: Vec<u64> = crowd.tallies.iter().map(|tally| tally.entries).collect();
+        let sum: u64 = entries.iter().sum();
+        self.ops_per_s.push(sum as f64 / crowd.took.as_secs_f64());
+        self.jain.extend(jain(&entries));
+        let cpu = crowd.cpu.filter(|_| sum > 0);
+        self.cpu_us_per_op.extend(cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / sum as f64));
+
+        let (lock, watched, door) = (fresh(), room(), Door::default());
+        let crowd = together(&*lock, threads, &watched, &Job::Watch(&watched, &door), time.mul_f64(1.0 - COUNTING));
+        for seen in crowd.tallies.iter().filter_map(|tally| tally.seen.as_deref()) {
+            self.passed.merge(&seen.passed);
+            self.wait.merge(&seen.wait);
+        }
+        self.most_inside = self.most_inside.max(door.most_inside.load(Relaxed));
+    }
+
+    fn row(&self) -> Row {
+        let Cell { lock, scenario, .. } = *self;
+        const NEARLY_ALL: f64 = 0.999;
+        Row {
+            lock: lock.name,
+            group: lock.group,
+            order: lock.order,
+            scenario,
+            ns: self.ns.is_finite().then_some(self.ns),
+            ops_per_s: median(&self.ops_per_s),
+            best_ops_per_s: self.ops_per_s.iter().copied().reduce(f64::max),
+            jain: median(&self.jain),
+            passed_p999: self.passed.quantile(NEARLY_ALL),
+            passed_max: self.passed.most(),
+            wait_p999_ns: self.wait.quantile(NEARLY_ALL),
+            cpu_us_per_op: median(&self.cpu_us_per_op),
+            most_inside: self.most_inside,
+        }
+    }
+}
+
+/// A fresh lock, if it is for this scenario. What is alone is measured in a lock for two.
+fn fresh(lock: &Candidate, scenario: Scenario) -> Option<Box<dyn Made>> {
+    (lock.make)(scenario.k, scenario.threads.max(2))
+}
+
+/// What threads did together.
+struct Crowd {
+    tallies: Vec<Tally>,
+    took: Duration,
+    /// Processor time, where that can be told.
+    cpu: Option<Duration>,
+}
+
+fn together(lock: &dyn Made, threads: usize, room: &Room, job: &Job<'_>, time: Duration) -> Crowd {
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|p| scope.spawn(move || lock.work(p, job))).collect();
+        room.start.wait();
+        let (start, before) = (Instant::now(), cpu::used());
+        thread::sleep(time);
+        room.stop.store(true, Relaxed);
+        let took = start.elapsed();
+        let cpu = before.and_then(|before| cpu::used()?.checked_sub(before));
+        let tallies = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).collect();
+        Crowd { tallies, took, cpu }
+    })
+}
+
+/// The square of the sum over the sum of squares, for one; nothing if nobody entered.
+fn jain(entries: &[u64]) -> Option<f64> {
+    let sum: f64 = entries.iter().map(|&entries| entries as f64).sum();
+    let squares: f64 = entries.iter().map(|&entries| (entries as f64).powi(2)).sum();
+    (squares > 0.0).then(|| sum * sum / squares / entries.len() as f64)
+}
+
+/// The one in the middle, or the lower of two.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn fairness_is_one_for_equals_and_less_for_others() {
+        assert_eq!(jain(&[5, 5, 5, 5]), Some(1.0));
+        assert_eq!(jain(&[8, 0, 0, 0]), Some(0.25));
+        assert_eq!(jain(&[0, 0]), None);
+    }
+
+    #[test]
+    fn a_median_is_in_the_middle() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0]), Some(1.0));
+    }
+
+    #[test]
+    fn no_two_locks_have_one_name() {
+        let names: BTreeSet<_> = candidates().iter().map(|lock| lock.name).collect();
+        assert_eq!(names.len(), candidates().len());
+    }
+
+    /// No time is asserted: only that each lock is measured, and lets in no more than it should.
+    #[test]
+    fn every_lock_excludes_in_a_short_run() {
+        let results = run(&candidates(), Duration::from_secs(5), |_| ControlFlow::Continue(()));
+        assert_eq!(results.rounds, ROUNDS);
+        for row in &results.rows {
+            assert!(row.excludes(), "{}, {}: {} were inside", row.lock, row.scenario, row.most_inside);
+            assert_eq!(row.ns.is_some(), row.scenario.kind == Kind::Alone, "{}, {}", row.lock, row.scenario);
+        }
+        let measured: BTreeSet<_> = results.rows.iter().map(|row| row.lock).collect();
+        assert_eq!(measured.len(), candidates().len(), "some lock is for no scenario");
+    }
+
+    #[test]
+    fn it_ends_when_it_is_told_to() {
+        let locks = choose(&["std-mutex"]).unwrap();
+        let results = run(&locks, Duration::from_secs(1000), |_| ControlFlow::Break(()));
+        assert_eq!(results.rounds, 0);
+        assert!(results.rows.iter().all(|row| row.ops_per_s.is_none() && row.ns.is_none()));
+    }
+}

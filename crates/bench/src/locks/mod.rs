@@ -1,0 +1,180 @@
+//! The locks that are measured, one file for each group.
+mod catalogue;
+mod ours;
+#[cfg(feature = "peers")]
+mod peers;
+mod standard;
+
+use std::{error, fmt, sync::atomic::AtomicU64, sync::atomic::Ordering::SeqCst};
+
+use crate::job::{Lock, Made};
+
+/// A lock that can be measured.
+///
+/// ```
+/// let lock = &doorway_bench::candidates()[0];
+/// assert_eq!((lock.name, lock.group.name()), ("doorway-mutex", "ours"));
+/// ```
+#[non_exhaustive]
+pub struct Candidate {
+    /// Its name here.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub group: Group,
+    /// In which order it lets threads in.
+    pub order: &'static str,
+    /// Makes one for so many threads and k inside, if it is for those.
+    pub(crate) make: Make,
+}
+
+/// Of k and of the number of threads.
+type Make = Box<dyn Fn(usize, usize) -> Option<Box<dyn Made>>>;
+
+/// Where a lock comes from.
+///
+/// ```
+/// assert_eq!(doorway_bench::Group::Standard.name(), "std");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Group {
+    /// The crate `doorway`.
+    Ours,
+    /// The standard library.
+    Standard,
+    /// Somebody else.
+    Peers,
+    /// The algorithms of the catalogue as they are, each thread being the process of its number.
+    Catalogue,
+}
+
+impl Group {
+    /// In one word.
+    ///
+    /// See [`Group`].
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Group::Ours => "ours",
+            Group::Standard => "std",
+            Group::Peers => "peers",
+            Group::Catalogue => "catalogue",
+        }
+    }
+}
+
+/// Who is through the doorway first enters first.
+pub(crate) const FIFO: &str = "fifo";
+/// No order.
+pub(crate) const NONE: &str = "none";
+
+impl Candidate {
+    fn new(
+        group: Group,
+        name: &'static str,
+        order: &'static str,
+        make: impl Fn(usize, usize) -> Option<Box<dyn Made>> + 'static,
+    ) -> Candidate {
+        Candidate { name, group, order, make: Box::new(make) }
+    }
+
+    /// A lock for one at a time.
+    fn mutex<L: Lock + 'static>(group: Group, name: &'static str, order: &'static str, make: fn() -> L) -> Candidate {
+        Candidate::new(group, name, order, move |k, _| (k == 1).then(|| Box::new(make()) as Box<dyn Made>))
+    }
+
+    /// A lock for any k.
+    fn semaphore<L: Lock + 'static>(
+        group: Group,
+        name: &'static str,
+        order: &'static str,
+        make: fn(usize) -> L,
+    ) -> Candidate {
+        Candidate::new(group, name, order, move |k, _| Some(Box::new(make(k))))
+    }
+}
+
+impl fmt::Debug for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Candidate").field("name", &self.name).field("order", &self.order).finish_non_exhaustive()
+    }
+}
+
+/// Every lock that can be measured: ours, the standard library's, with the feature `peers` other people's, the catalogue's.
+///
+/// See [`Candidate`].
+#[must_use]
+pub fn candidates() -> Vec<Candidate> {
+    let mut all = ours::locks();
+    all.extend(standard::locks());
+    #[cfg(feature = "peers")]
+    all.extend(peers::locks());
+    all.extend(catalogue::locks());
+    all
+}
+
+/// The locks of these names, or of these groups, in the order of [`candidates`]; if no name is given, all but the catalogue's.
+///
+/// # Errors
+/// When nothing has such a name.
+///
+/// ```
+/// use doorway_bench::choose;
+/// assert_eq!(choose(&["std-mutex", "bakery"])?.len(), 2);
+/// assert!(choose(&["ours"])?.len() >= 2);
+/// assert_eq!(
+///     choose(&["futex"]).unwrap_err().to_string(),
+///     "no lock is called `futex`; try `ours`, `std`, `peers`, `catalogue` or a name of `doorway bench --list`",
+/// );
+/// # Ok::<(), doorway_bench::Unknown>(())
+/// ```
+pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<Candidate>, Unknown> {
+    let all = candidates();
+    let matches = |lock: &Candidate, name: &str| lock.name == name || lock.group.name() == name;
+    for name in names.iter().map(AsRef::as_ref) {
+        if !all.iter().any(|lock| matches(lock, name)) {
+            return Err(Unknown { name: name.to_string() });
+        }
+    }
+    let is_chosen = |lock: &Candidate| match names {
+        [] => lock.group != Group::Catalogue,
+        _ => names.iter().any(|name| matches(lock, name.as_ref())),
+    };
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+/// A name that no lock has.
+///
+/// See [`choose`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unknown {
+    name: String,
+}
+
+impl error::Error for Unknown {}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.as_str() {
+            "peers" => f.write_str(
+                "`peers` are not part of this build; `cargo run --release --features peers -- bench` has them",
+            ),
+            name => write!(
+                f,
+                "no lock is called `{name}`; try `ours`, `std`, `peers`, `catalogue` or a name of `doorway bench --list`"
+            ),
+        }
+    }
+}
+
+/// What the least lock costs: one atomic addition.
+#[derive(Default)]
+pub(crate) struct FetchAdd(AtomicU64);
+
+impl Lock for FetchAdd {
+    #[inline(always)]
+    fn pass(&self, inside: impl FnOnce()) {
+        self.0.fetch_add(1, SeqCst);
+        inside();
+    }
+}

@@ -1,0 +1,101 @@
+//! What locks are put through.
+use std::{fmt, time::Duration};
+
+/// What locks are put through: so many threads, so many of which may be inside, and what they do there.
+///
+/// ```
+/// let alone = doorway_bench::Scenario::all()[0];
+/// assert_eq!(alone.to_string(), "alone, k = 1");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// What the threads do.
+    pub kind: Kind,
+    /// How many threads.
+    pub threads: usize,
+    /// How many may be inside.
+    pub k: usize,
+}
+
+/// What threads do.
+///
+/// ```
+/// assert_eq!(doorway_bench::Kind::Sleeping.name(), "sleeping");
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Kind {
+    /// One thread goes in and out, and there is nothing to do inside.
+    Alone,
+    /// Work inside and more of it outside.
+    Busy,
+    /// Who is inside sleeps there; nobody does anything outside.
+    Sleeping,
+}
+
+impl Kind {
+    /// In one word.
+    ///
+    /// See [`Kind`].
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Alone => "alone",
+            Kind::Busy => "busy",
+            Kind::Sleeping => "sleeping",
+        }
+    }
+}
+
+/// Work inside and outside, and sleep inside.
+pub(crate) const INSIDE: Duration = Duration::from_nanos(50);
+pub(crate) const OUTSIDE: Duration = Duration::from_nanos(200);
+pub(crate) const SLEEP: Duration = Duration::from_millis(1);
+
+impl Scenario {
+    /// All of them, in the order tables show them.
+    ///
+    /// See the [example](Scenario).
+    #[must_use]
+    pub const fn all() -> [Scenario; 8] {
+        const fn scenario(kind: Kind, threads: usize, k: usize) -> Scenario {
+            Scenario { kind, threads, k }
+        }
+        [
+            scenario(Kind::Alone, 1, 1),
+            scenario(Kind::Busy, 2, 1),
+            scenario(Kind::Busy, 8, 1),
+            scenario(Kind::Sleeping, 16, 1),
+            scenario(Kind::Alone, 1, 4),
+            scenario(Kind::Busy, 2, 4),
+            scenario(Kind::Busy, 8, 4),
+            scenario(Kind::Sleeping, 16, 4),
+        ]
+    }
+
+    /// How much of the time it gets. Sleeping needs more: there are a thousand times fewer entries.
+    pub(crate) const fn weight(self) -> u32 {
+        match self.kind {
+            Kind::Alone => 1,
+            Kind::Busy => 3,
+            Kind::Sleeping => 4,
+        }
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Scenario { kind, threads, k } = self;
+        match kind {
+            Kind::Alone => write!(f, "alone, k = {k}"),
+            Kind::Busy => write!(
+                f,
+                "{threads} threads, k = {k}, {} ns inside, {} ns outside",
+                INSIDE.as_nanos(),
+                OUTSIDE.as_nanos()
+            ),
+            Kind::Sleeping => write!(f, "{threads} threads, k = {k}, {} ms asleep inside", SLEEP.as_millis()),
+        }
+    }
+}
