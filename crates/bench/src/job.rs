@@ -3,7 +3,7 @@ use std::{
     sync::{
         Barrier,
         atomic::{
-            AtomicBool, AtomicU64,
+            AtomicU8, AtomicU64,
             Ordering::{Relaxed, SeqCst},
         },
     },
@@ -39,8 +39,8 @@ pub(crate) trait Made: Sync {
 }
 
 impl<L: Lock> Made for L {
-    fn work(&self, _: usize, job: &Job<'_>) -> Tally {
-        job.run(self)
+    fn work(&self, p: usize, job: &Job<'_>) -> Tally {
+        job.run(p, self)
     }
 }
 
@@ -57,10 +57,55 @@ pub(crate) enum Job<'a> {
 /// What the threads of a job share.
 pub(crate) struct Room {
     pub(crate) start: Barrier,
-    pub(crate) stop: AtomicBool,
+    phase: AtomicU8,
+    /// How often each thread has passed.
+    entries: Vec<Own>,
     pub(crate) inside: Inside,
     /// Turns of work outside.
     pub(crate) outside: u32,
+}
+
+/// Written by one thread, again and again: nobody else's cache line.
+#[repr(align(128))]
+#[derive(Default)]
+struct Own(AtomicU64);
+
+/// Where a job is. What is seen while some threads have not yet begun does not count.
+const BEGINNING: u8 = 0;
+const COUNTING: u8 = 1;
+const OVER: u8 = 2;
+
+// ORDERING: Relaxed for the phase and the counters: each is looked at by itself, and what a thread returns is passed on by
+// joining it.
+impl Room {
+    pub(crate) fn new(threads: usize, inside: Inside, outside: u32) -> Room {
+        let entries = (0..threads).map(|_| Own::default()).collect();
+        Room { start: Barrier::new(threads + 1), phase: AtomicU8::new(BEGINNING), entries, inside, outside }
+    }
+
+    /// Lets threads begin, and waits until each has passed; but not for ever, since some may never.
+    pub(crate) fn begin(&self, patience: Duration) {
+        const LOOK: Duration = Duration::from_micros(200);
+        self.start.wait();
+        let start = Instant::now();
+        while start.elapsed() < patience && self.entries().contains(&0) {
+            thread::sleep(LOOK);
+        }
+        self.phase.store(COUNTING, Relaxed);
+    }
+
+    pub(crate) fn end(&self) {
+        self.phase.store(OVER, Relaxed);
+    }
+
+    /// How often each thread has passed so far.
+    pub(crate) fn entries(&self) -> Vec<u64> {
+        self.entries.iter().map(|own| own.0.load(Relaxed)).collect()
+    }
+
+    fn has_passed(&self, p: usize, times: u64) {
+        self.entries[p].0.store(times, Relaxed);
+    }
 }
 
 /// What is done inside.
@@ -83,8 +128,6 @@ pub(crate) struct Door {
 /// What a thread has counted.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// Passages that were over when it was time to stop.
-    pub(crate) entries: u64,
     /// Alone: nanoseconds of a passage, at best.
     pub(crate) ns: f64,
     pub(crate) seen: Option<Box<Seen>>,
@@ -99,11 +142,11 @@ pub(crate) struct Seen {
 }
 
 impl Job<'_> {
-    pub(crate) fn run(&self, thread: impl Thread) -> Tally {
+    pub(crate) fn run(&self, p: usize, thread: impl Thread) -> Tally {
         match *self {
             Job::Alone(time) => alone(thread, time),
-            Job::Count(room) => count(thread, room),
-            Job::Watch(room, door) => watch(thread, room, door),
+            Job::Count(room) => count(p, thread, room),
+            Job::Watch(room, door) => watch(p, thread, room, door),
         }
     }
 }
@@ -113,35 +156,31 @@ fn alone(mut thread: impl Thread, time: Duration) -> Tally {
     const PASSAGES: u32 = 2_000;
     let start = Instant::now();
     let mut best = Duration::MAX;
-    let mut entries = 0;
     while start.elapsed() < time {
         let start = Instant::now();
         (0..PASSAGES).for_each(|_| thread.pass(|| ()));
         best = best.min(start.elapsed());
-        entries += u64::from(PASSAGES);
     }
-    Tally { entries, ns: best.as_nanos() as f64 / f64::from(PASSAGES), seen: None }
+    Tally { ns: best.as_nanos() as f64 / f64::from(PASSAGES), seen: None }
 }
 
-// ORDERING: Relaxed for the flag and the counters: each is looked at by itself, and what a thread returns is passed on by
-// joining it.
-fn count(mut thread: impl Thread, room: &Room) -> Tally {
-    let mut entries = 0;
+fn count(p: usize, mut thread: impl Thread, room: &Room) -> Tally {
     room.start.wait();
-    loop {
+    for times in 1.. {
         thread.pass(|| room.inside.spend());
-        if room.stop.load(Relaxed) {
-            return Tally { entries, ..Tally::default() };
+        room.has_passed(p, times);
+        if room.phase.load(Relaxed) == OVER {
+            break;
         }
-        entries += 1;
         busy::work(room.outside);
     }
+    Tally::default()
 }
 
-fn watch(mut thread: impl Thread, room: &Room, door: &Door) -> Tally {
+fn watch(p: usize, mut thread: impl Thread, room: &Room, door: &Door) -> Tally {
     let mut seen = Box::new(Seen { passed: Histogram::new(), wait: Histogram::new() });
     room.start.wait();
-    loop {
+    for times in 1.. {
         let before = door.entries.load(Relaxed);
         let arrival = Instant::now();
         let (mut entry, mut wait) = (0, Duration::ZERO);
@@ -155,13 +194,18 @@ fn watch(mut thread: impl Thread, room: &Room, door: &Door) -> Tally {
             room.inside.spend();
             door.inside.fetch_sub(1, SeqCst);
         });
-        if room.stop.load(Relaxed) {
-            return Tally { seen: Some(seen), ..Tally::default() };
+        room.has_passed(p, times);
+        match room.phase.load(Relaxed) {
+            BEGINNING => {}
+            COUNTING => {
+                seen.passed.add(entry.saturating_sub(before));
+                seen.wait.add(wait.as_nanos() as u64);
+            }
+            _ => break,
         }
-        seen.passed.add(entry.saturating_sub(before));
-        seen.wait.add(wait.as_nanos() as u64);
         busy::work(room.outside);
     }
+    Tally { seen: Some(seen), ..Tally::default() }
 }
 
 impl Inside {

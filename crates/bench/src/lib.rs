@@ -20,10 +20,7 @@ mod scenario;
 
 use std::{
     ops::ControlFlow,
-    sync::{
-        Barrier,
-        atomic::{AtomicBool, Ordering::Relaxed},
-    },
+    sync::atomic::Ordering::Relaxed,
     thread,
     time::{Duration, Instant},
 };
@@ -133,9 +130,13 @@ pub fn run(locks: &[Candidate], time: Duration, mut tell: impl FnMut(Progress) -
         .filter(|cell| fresh(cell.lock, cell.scenario).is_some())
         .collect();
     let weights: u32 = cells.iter().map(|cell| cell.scenario.weight()).sum();
-    let unit = time.div_f64(f64::from(weights.max(1)) * ROUNDS as f64);
-    let mut fetch_add_ns = f64::INFINITY;
+    let (start, mut fetch_add_ns, mut planned) = (Instant::now(), f64::INFINITY, Duration::ZERO);
     for round in 1..=ROUNDS {
+        // Making threads and waiting for them takes its time too: as much in the rounds to come as in those before.
+        let extra = if round == 1 { 1.0 } else { start.elapsed().div_duration_f64(planned).max(1.0) };
+        let left = time.saturating_sub(start.elapsed()).div_f64((ROUNDS + 1 - round) as f64 * extra);
+        let unit = left.max(time.div_f64(4.0 * ROUNDS as f64)).div_f64(f64::from(weights.max(1)));
+        planned += unit * weights;
         fetch_add_ns = fetch_add_ns.min(FetchAdd::default().work(0, &Job::Alone(unit)).ns);
         for cell in &mut cells {
             let Cell { lock, scenario, .. } = *cell;
@@ -181,14 +182,13 @@ impl<'a> Cell<'a> {
             Kind::Sleeping => Inside::Sleep(scenario::SLEEP),
         };
         let outside = if kind == Kind::Busy { busy.turns(scenario::OUTSIDE) } else { 0 };
-        let room = || Room { start: Barrier::new(threads + 1), stop: AtomicBool::new(false), inside, outside };
+        let room = || Room::new(threads, inside, outside);
 
         let (lock, counted) = (fresh(), room());
         let crowd = together(&*lock, threads, &counted, &Job::Count(&counted), time.mul_f64(COUNTING));
-        let entries: Vec<u64> = crowd.tallies.iter().map(|tally| tally.entries).collect();
-        let sum: u64 = entries.iter().sum();
+        let sum: u64 = crowd.entries.iter().sum();
         self.ops_per_s.push(sum as f64 / crowd.took.as_secs_f64());
-        self.jain.extend(jain(&entries));
+        self.jain.extend(jain(&crowd.entries));
         let cpu = crowd.cpu.filter(|_| sum > 0);
         self.cpu_us_per_op.extend(cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / sum as f64));
 
@@ -230,6 +230,8 @@ fn fresh(lock: &Candidate, scenario: Scenario) -> Option<Box<dyn Made>> {
 /// What threads did together.
 struct Crowd {
     tallies: Vec<Tally>,
+    /// How often each thread passed while it was counted.
+    entries: Vec<u64>,
     took: Duration,
     /// Processor time, where that can be told.
     cpu: Option<Duration>,
@@ -238,14 +240,15 @@ struct Crowd {
 fn together(lock: &dyn Made, threads: usize, room: &Room, job: &Job<'_>, time: Duration) -> Crowd {
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|p| scope.spawn(move || lock.work(p, job))).collect();
-        room.start.wait();
-        let (start, before) = (Instant::now(), cpu::used());
+        room.begin(time);
+        let (start, before, cpu_before) = (Instant::now(), room.entries(), cpu::used());
         thread::sleep(time);
-        room.stop.store(true, Relaxed);
-        let took = start.elapsed();
-        let cpu = before.and_then(|before| cpu::used()?.checked_sub(before));
+        let (took, after, cpu_after) = (start.elapsed(), room.entries(), cpu::used());
+        room.end();
+        let entries = before.iter().zip(after).map(|(before, after)| after - before).collect();
+        let cpu = cpu_after.zip(cpu_before).and_then(|(after, before)| after.checked_sub(before));
         let tallies = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).collect();
-        Crowd { tallies, took, cpu }
+        Crowd { tallies, entries, took, cpu }
     })
 }
 

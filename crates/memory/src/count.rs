@@ -127,6 +127,10 @@ impl Value for Count {
     fn of_word(word: u64) -> Self {
         Count { number: word >> 16, round: word as u16 }
     }
+    #[inline(always)]
+    fn counted(self) -> Option<Self> {
+        Some(self.plus(1))
+    }
     fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
         if self.round == 0 {
             return self; // not a count, but what is added to one

@@ -66,6 +66,21 @@ pub trait Value: Copy + Eq + Debug {
         None
     }
 
+    /// What a register that counts holds after this, if the type is for counting in steps of one. A hint for those who
+    /// wait: whoever waits for the next value is the next in line.
+    ///
+    /// ```
+    /// use doorway_memory::{Count, Value};
+    /// let zero = Count::in_rounds_of(1);
+    /// assert_eq!(zero.counted(), Some(zero.plus(1)));
+    /// assert_eq!(true.counted(), None);
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    fn counted(self) -> Option<Self> {
+        None
+    }
+
     /// How traces print the value: as the papers do.
     ///
     /// ```

@@ -244,8 +244,7 @@ impl<L: Layout> Native<L> {
         holds: impl Fn(T) -> bool + Sync,
         deadline: Instant,
     ) -> bool {
-        let wanted = |word| holds(T::of_word(word));
-        wanted(reg.0.load(READ)) || wait::until(&reg.0, &wanted, Some(deadline))
+        holds(T::of_word(reg.0.load(READ))) || wait_until(reg, &holds, Some(deadline))
     }
 }
 
@@ -330,9 +329,8 @@ impl<L: Layout> Memory for Native<L> {
 
     #[inline(always)]
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
-        let wanted = |word| holds(T::of_word(word));
-        if !wanted(reg.0.load(READ)) {
-            wait::until(&reg.0, &wanted, None);
+        if !holds(T::of_word(reg.0.load(READ))) {
+            wait_until(reg, &holds, None);
         }
         Ok(())
     }
@@ -341,4 +339,15 @@ impl<L: Layout> Memory for Native<L> {
     fn relax(&mut self) {
         self.patience.relax();
     }
+}
+
+/// Waits until the register holds what is wanted, or until the deadline; says whether it does.
+fn wait_until<T: Value, L: Layout>(
+    reg: &Reg<T, L>,
+    holds: &(impl Fn(T) -> bool + Sync),
+    deadline: Option<Instant>,
+) -> bool {
+    let is_there = &|word| holds(T::of_word(word));
+    let is_next = &|word| T::of_word(word).counted().map(holds);
+    wait::until(&reg.0, &wait::Wanted { is_there, is_next }, deadline)
 }

@@ -69,6 +69,12 @@ impl Row {
     }
 }
 
+/// Whether somebody sleeps in the register's row, for this register most likely.
+pub(crate) fn is_slept_in(register: &AtomicU64) -> bool {
+    // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
+    row_of(register).sleepers.load(Relaxed) != 0
+}
+
 /// After a write: wakes those for whom the register holds what they wait for.
 #[inline(always)]
 pub(crate) fn written(register: &AtomicU64) {

@@ -76,7 +76,7 @@ impl Visitor for Working<'_> {
         make: impl Fn(&mut Registers) -> A,
     ) -> Tally {
         let lock = make(&mut self.registers);
-        self.job.run(Process { lock, p: self.p, memory: Shared(Native::new()) })
+        self.job.run(self.p, Process { lock, p: self.p, memory: Shared(Native::new()) })
     }
 
     fn part<A: Part<Shared>>(self, about: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Tally {
