@@ -24,14 +24,11 @@ const SPINS: u32 = 10;
 
 /// For so long we give way while nothing moves, before we sleep: longer than the line stands still as a rule, even if whoever
 /// is inside loses the processor to one of us.
-const STANDING: Duration = Duration::from_micros(100);
+const STANDING: Duration = Duration::from_micros(50);
 
 /// The same, if others sleep: the line stands still, most likely, and we are behind them. Not nothing, since else a line that
 /// has slept once would go on sleeping for ever.
 const STANDING_BEHIND_SLEEPERS: Duration = Duration::from_micros(10);
-
-/// So often we give way between two looks at the clock.
-const LOOKS: u32 = 4;
 
 /// What a thread waits for.
 pub(crate) struct Wanted<'a> {
@@ -54,7 +51,7 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
     let mut word = register.load(SeqCst);
     // Since when nothing has moved, and how long we shall put up with that.
     let mut standing: Option<(Instant, Duration)> = None;
-    for turn in 0_u32.. {
+    loop {
         let mut left = spins(word);
         while left > 0 {
             hint::spin_loop();
@@ -68,16 +65,15 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
                 left = left.max(spins(word));
             }
         }
-        if turn.is_multiple_of(LOOKS) {
-            let now = Instant::now();
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                return false;
-            }
-            let patience = || if lot::is_slept_in(register) { STANDING_BEHIND_SLEEPERS } else { STANDING };
-            let (since, patience) = *standing.get_or_insert_with(|| (now, patience()));
-            if now >= since + patience {
-                break;
-            }
+        // At each turn: if others than us want the processor, giving way once can take as long as they like.
+        let now = Instant::now();
+        if deadline.is_some_and(|deadline| now >= deadline) {
+            return false;
+        }
+        let patience = || if lot::is_slept_in(register) { STANDING_BEHIND_SLEEPERS } else { STANDING };
+        let (since, patience) = *standing.get_or_insert_with(|| (now, patience()));
+        if now >= since + patience {
+            return lot::sleep_until(register, is_there, deadline);
         }
         thread::yield_now();
         let now = register.load(SeqCst);
@@ -88,7 +84,6 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
             (word, standing) = (now, None);
         }
     }
-    lot::sleep_until(register, is_there, deadline)
 }
 
 /// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way again and again.
