@@ -133,11 +133,8 @@ pub trait Memory: Sized {
     /// assert_eq!(m.read(&flag[1]), Ok(false));
     /// # Ok::<(), core::convert::Infallible>(())
     /// ```
-    #[inline(always)]
     #[track_caller]
-    fn fence(&mut self) -> Result<(), Self::Halt> {
-        Ok(())
-    }
+    fn fence(&mut self) -> Result<(), Self::Halt>;
 
     /// Everyone's writes until now are visible to me, and mine to everyone, whatever they read from now on: a fence for all at
     /// once. It is what makes a handshake cheap for one side: who does its part all the time does without a fence, and who
@@ -148,11 +145,8 @@ pub trait Memory: Sized {
     /// Solo::new().barrier()?;
     /// # Ok::<(), core::convert::Infallible>(())
     /// ```
-    #[inline(always)]
     #[track_caller]
-    fn barrier(&mut self) -> Result<(), Self::Halt> {
-        self.fence()
-    }
+    fn barrier(&mut self) -> Result<(), Self::Halt>;
 
     /// A loop whose only memory between turns is `state`: `Continue` starts the next turn with a new state, `Break` ends
     /// the loop. What a turn saw is forgotten when it ends, so a busy-wait is a loop in the state graph and not an ever

@@ -88,6 +88,12 @@ impl Memory for Solo {
         }
         Ok(holds)
     }
+    fn fence(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+    fn barrier(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
     fn turns<S: Local, B: Local>(
         &mut self,
         mut state: S,

@@ -270,6 +270,10 @@ impl Memory for Patient {
         let Ok(()) = self.native.fence();
         Ok(())
     }
+    fn barrier(&mut self) -> Result<(), GaveUp> {
+        let Ok(()) = self.native.barrier();
+        Ok(())
+    }
     fn turns<S: Local, B: Local>(
         &mut self,
         mut state: S,

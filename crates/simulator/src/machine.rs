@@ -360,6 +360,14 @@ impl Memory for Machine {
         self.access(reg.0, kind, change).map(|word| word == 1)
     }
 
+    fn fence(&mut self) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Result<(), Halt> {
+        Ok(())
+    }
+
     fn turns<S: Local, B: Local>(
         &mut self,
         mut state: S,

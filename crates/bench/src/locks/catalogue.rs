@@ -162,6 +162,15 @@ impl Memory for Shared {
     }
 
     #[inline(always)]
+    fn fence(&mut self) -> Result<(), Infallible> {
+        self.0.fence()
+    }
+
+    fn barrier(&mut self) -> Result<(), Infallible> {
+        self.0.barrier()
+    }
+
+    #[inline(always)]
     fn turns<S: Local, B: Local>(
         &mut self,
         mut state: S,
