@@ -32,8 +32,9 @@
 //! A panic inside releases the lock. There is no poisoning: the next one finds the data as they are.
 //!
 //! # Waiting
-//! A thread that waits spins for a moment, then gives way to others again and again, and sleeps when that has lasted half a
-//! millisecond. Who releases a lock wakes the one whose turn it is, and nobody else.
+//! Who is next spins for a moment; who is further back gives way to others soon, again and again. When the line has not
+//! moved for a fifth of a millisecond, or for ten microseconds if others sleep already, one sleeps. Who releases a lock wakes
+//! the one whose turn it is, and nobody else.
 pub mod algorithms;
 mod gone;
 mod line;
