@@ -74,12 +74,14 @@ impl Scenario {
         ]
     }
 
-    /// How much of the time it gets. Sleeping needs more: there are a thousand times fewer entries.
+    /// How much of the time it gets. If there are more threads than processors, who runs is decided every few milliseconds,
+    /// and to tell how equally they share it takes hundreds of these; who sleeps enters a thousand times less often.
     pub(crate) const fn weight(self) -> u32 {
         match self.kind {
             Kind::Alone => 1,
-            Kind::Busy => 3,
-            Kind::Sleeping => 4,
+            Kind::Busy if self.threads > 2 => 24,
+            Kind::Busy => 4,
+            Kind::Sleeping => 8,
         }
     }
 }

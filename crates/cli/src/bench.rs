@@ -14,11 +14,20 @@ use crate::{
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// About how long it may take in all
-    #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = seconds)]
     seconds: f64,
     /// Only these locks, or groups of them: ours, std, peers, catalogue
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
+    /// Only what threads do together so: busy, sleeping, or alone
+    #[arg(long, value_name = "KIND")]
+    scenario: Option<String>,
+    /// Only so many threads
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Only so many inside at once
+    #[arg(short, value_name = "K")]
+    k: Option<usize>,
     /// Only lists what can be measured
     #[arg(long)]
     list: bool,
@@ -34,7 +43,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     const MOST: f64 = 1e6;
     match text.parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= MOST => Ok(seconds),
-        _ => Err("it is a number of seconds, such as 60 or 0.5".to_string()),
+        _ => Err("it is a number of seconds, such as 120 or 0.5".to_string()),
     }
 }
 
@@ -49,8 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     if let Some(path) = &arguments.plot {
         try_writing(path)?;
     }
+    let scenarios = scenarios(arguments)?;
     let watcher = Watcher::new("bench".to_string());
-    let results = doorway_bench::run(&locks, Duration::from_secs_f64(arguments.seconds), |progress| {
+    let results = doorway_bench::run(&locks, &scenarios, Duration::from_secs_f64(arguments.seconds), |progress| {
         if interrupted() {
             return ControlFlow::Break(());
         }
@@ -71,6 +81,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         () => HOLDS,
     };
     Ok(Answer { text, code })
+}
+
+/// Those that were asked for.
+fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
+    let Arguments { scenario, threads, k, .. } = arguments;
+    let asked = |it: &Scenario| {
+        scenario.as_ref().is_none_or(|name| name == it.kind.name())
+            && threads.is_none_or(|threads| threads == it.threads)
+            && k.is_none_or(|k| k == it.k)
+    };
+    let chosen: Vec<Scenario> = Scenario::all().into_iter().filter(asked).collect();
+    if chosen.is_empty() {
+        let all: Vec<String> = Scenario::all()
+            .iter()
+            .map(|it| format!("  --scenario {} --threads {} -k {}", it.kind.name(), it.threads, it.k))
+            .collect();
+        return Err(Trouble(format!("there is no such scenario; there are\n{}", all.join("\n"))));
+    }
+    Ok(chosen)
 }
 
 /// What was measured in a scenario, the fastest first.

@@ -101,8 +101,10 @@ impl<A: Algorithm> Line for Slotted<A> {
     }
 
     fn leave(&self, seat: &Self::Place) {
-        let Ok(()) = self.algorithm.exit(&mut Native::new(), seat.slot, &seat.place);
+        let mut m = Native::new();
+        let Ok(()) = self.algorithm.exit(&mut m, seat.slot, &seat.place);
         self.taken[seat.slot].store(false, Release);
+        m.after_you();
     }
 }
 

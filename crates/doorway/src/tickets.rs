@@ -38,7 +38,9 @@ impl Tickets {
 
     #[inline(always)]
     fn pass(&self, place: Count) {
-        let Ok(()) = self.lock.exit(&mut Threads::new(), 0, &place);
+        let mut m = Threads::new();
+        let Ok(()) = self.lock.exit(&mut m, 0, &place);
+        m.after_you();
     }
 }
 
@@ -112,7 +114,9 @@ impl TicketsFor {
 
     #[inline(always)]
     fn pass(&self, place: Count) {
-        let Ok(()) = self.lock.exit(&mut Threads::new(), 0, &place);
+        let mut m = Threads::new();
+        let Ok(()) = self.lock.exit(&mut m, 0, &place);
+        m.after_you();
     }
 }
 

@@ -88,6 +88,8 @@ const WRITE: Ordering = if TSO { Release } else { SeqCst };
 pub struct Native<L = Padded> {
     /// How long the present wait has lasted.
     patience: wait::Patience,
+    /// Whether somebody slept on a register we have written.
+    slept: bool,
     layout: PhantomData<L>,
 }
 
@@ -104,8 +106,32 @@ impl<L> Native<L> {
     /// let m: doorway_native::Native = doorway_native::Native::new();
     /// ```
     #[must_use]
+    #[inline(always)]
     pub const fn new() -> Self {
-        Native { patience: wait::Patience::new(), layout: PhantomData }
+        Native { patience: wait::Patience::new(), slept: false, layout: PhantomData }
+    }
+}
+
+impl<L> Native<L> {
+    /// Called after having left a lock: lets those run first who slept in its line, so that we do not stand at its end again
+    /// before it is empty. Without it a line that has once slept goes on sleeping. If nobody slept, it is nothing.
+    ///
+    /// ```
+    /// doorway_native::Native::<doorway_native::Padded>::new().after_you();
+    /// ```
+    #[inline(always)]
+    pub fn after_you(&mut self) {
+        if self.slept {
+            self.slept = false;
+            std::thread::yield_now();
+        }
+    }
+
+    /// Called after each write. Who writes does not wait.
+    #[inline(always)]
+    fn written(&mut self, register: &AtomicU64) {
+        self.patience = wait::Patience::new();
+        self.slept |= lot::written(register);
     }
 }
 
@@ -265,21 +291,21 @@ impl<L: Layout> Memory for Native<L> {
     #[inline(always)]
     fn write<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<(), Infallible> {
         reg.0.store(value.to_word(), WRITE);
-        lot::written(&reg.0);
+        self.written(&reg.0);
         Ok(())
     }
 
     #[inline(always)]
     fn fetch_add<T: Number>(&mut self, reg: &Reg<T, L>, by: T) -> Result<T, Infallible> {
         let old = T::of_word(reg.0.fetch_add(by.to_word(), SeqCst));
-        lot::written(&reg.0);
+        self.written(&reg.0);
         Ok(old)
     }
 
     #[inline(always)]
     fn swap<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<T, Infallible> {
         let old = T::of_word(reg.0.swap(value.to_word(), SeqCst));
-        lot::written(&reg.0);
+        self.written(&reg.0);
         Ok(old)
     }
 
@@ -289,7 +315,7 @@ impl<L: Layout> Memory for Native<L> {
         loop {
             match reg.0.compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
                 Ok(_) => {
-                    lot::written(&reg.0);
+                    self.written(&reg.0);
                     return Ok(true);
                 }
                 // A sum that overflowed a narrow type has another word than the value it stands for.

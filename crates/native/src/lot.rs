@@ -16,7 +16,7 @@ use std::{
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{
-            AtomicBool, AtomicU32, AtomicU64,
+            AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release, SeqCst},
             compiler_fence,
         },
@@ -29,7 +29,8 @@ use crate::barrier;
 
 const ROWS: usize = 64;
 
-static LOT: [Row; ROWS] = [const { Row { sleepers: AtomicU32::new(0), list: Mutex::new(Vec::new()) } }; ROWS];
+static LOT: [Row; ROWS] =
+    [const { Row { sleepers: AtomicU32::new(0), last: AtomicUsize::new(0), list: Mutex::new(Vec::new()) } }; ROWS];
 
 /// How often a sleeper looks by itself if it cannot be sure to be woken.
 const UNSURE: Duration = Duration::from_millis(1);
@@ -38,6 +39,8 @@ const UNSURE: Duration = Duration::from_millis(1);
 struct Row {
     /// How many sleep here or are about to.
     sleepers: AtomicU32,
+    /// The address of the register for which one was last about to.
+    last: AtomicUsize,
     list: Mutex<Vec<Sleeper>>,
 }
 
@@ -69,38 +72,44 @@ impl Row {
     }
 }
 
-/// Whether somebody sleeps in the register's row, for this register most likely.
-pub(crate) fn is_slept_in(register: &AtomicU64) -> bool {
+/// Whether somebody sleeps on the register, or is about to: a guess.
+pub(crate) fn is_slept_on(register: &AtomicU64) -> bool {
+    let row = row_of(register);
     // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
-    row_of(register).sleepers.load(Relaxed) != 0
+    row.sleepers.load(Relaxed) != 0 && row.last.load(Relaxed) == std::ptr::from_ref(register) as usize
 }
 
-/// After a write: wakes those for whom the register holds what they wait for.
+/// After a write: wakes those for whom the register holds what they wait for. Says whether anyone sleeps on
+/// that register, or is about to.
 #[inline(always)]
-pub(crate) fn written(register: &AtomicU64) {
+pub(crate) fn written(register: &AtomicU64) -> bool {
     // ORDERING: Relaxed, behind a fence for the compiler only: it must not look before it writes.
     // Pairs with: the barrier in `sleep_until`, which orders this load after our write for the sleeper, as far as the machine
     // goes. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
     // (checker/tests/checks/tso.rs: `no_wake_up_is_lost_and_the_barrier_is_needed_for_it`).
     compiler_fence(SeqCst);
     let row = row_of(register);
-    if row.sleepers.load(Relaxed) != 0 {
-        wake(row, register);
-    }
+    row.sleepers.load(Relaxed) != 0 && wake(row, register)
 }
 
 #[cold]
 #[inline(never)]
 #[allow(unsafe_code, reason = "asks sleepers what they wait for")]
-fn wake(row: &Row, register: &AtomicU64) {
+fn wake(row: &Row, register: &AtomicU64) -> bool {
     let address = std::ptr::from_ref(register) as usize;
     let mut woken: Vec<Thread> = Vec::new();
+    // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
+    let mut slept = row.last.load(Relaxed) == address;
     let mut list = row.lock();
     // ORDERING: Acquire. Pairs with: the write of whoever wrote last, so that who is woken by it sees what came before it.
     let word = register.load(Acquire);
     list.retain(|sleeper| {
+        if sleeper.register != address {
+            return true;
+        }
+        slept = true;
         // SAFETY: the sleeper is on the list and the list is locked, so what it waits for is still on its stack.
-        if sleeper.register != address || !unsafe { (*sleeper.wants)(word) } {
+        if !unsafe { (*sleeper.wants)(word) } {
             return true;
         }
         woken.push(sleeper.thread.clone());
@@ -111,6 +120,7 @@ fn wake(row: &Row, register: &AtomicU64) {
     drop(list);
     row.sleepers.fetch_sub(woken.len() as u32, Relaxed);
     woken.iter().for_each(Thread::unpark);
+    slept
 }
 
 /// Sleeps until the register holds what is wanted, or until the deadline; says whether it does.
@@ -121,6 +131,7 @@ pub(crate) fn sleep_until(
 ) -> bool {
     let row = row_of(register);
     let woken = AtomicBool::new(false);
+    row.last.store(std::ptr::from_ref(register) as usize, Relaxed);
     row.sleepers.fetch_add(1, SeqCst);
     let is_sure = barrier::everywhere();
     let mut list = row.lock();

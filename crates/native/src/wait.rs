@@ -1,41 +1,32 @@
-//! How a thread waits: who is next spins for a moment; everyone else lets others run; and when nothing has moved for a while,
-//! one sleeps.
+//! How a thread waits: it spins for a moment, and then it sleeps.
 //!
-//! Whoever the next in line waits for is inside, for a short time as a rule and on another core: then spinning is best. Who is
-//! further back has to wait for somebody who may need its processor: then giving way is best, soon, and far better than
-//! sleeping, since being woken takes much longer than being inside. Only if the line does not move, whoever is inside is
-//! not running: then one should sleep, the sooner if others sleep already.
+//! Whoever the next in line waits for is inside, for a short time as a rule and on another core: then spinning is best, for
+//! about as long as it would take to sleep and be woken. Who is further back spins as long as it sees the line move. If the line
+//! does not move, whoever is inside has lost the processor, or sleeps: then one should sleep too, and leave it the processor.
+//!
+//! A line in which threads sleep is slow, since each has to be woken before the next can go in; and in order of arrival it
+//! stays slow for as long as who has left stands at its end again before it is empty. So who leaves while others sleep lets
+//! these run first ([`Native::after_you`](crate::Native::after_you)), and who arrives behind sleepers does too: soon the line
+//! is gone.
 //!
 //! ARCHITECTURE.md has the figures.
 use std::{
     hint,
-    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    sync::atomic::AtomicU64,
     thread,
     time::{Duration, Instant},
 };
 
-use crate::lot;
+use crate::{READ, lot};
 
-/// So many looks before who is next gives way, some 4 us: as long as it takes another core to switch to whoever is before us,
-/// and that one to be inside.
-const SPINS_OF_THE_NEXT: u32 = 200;
+/// So many looks at a line that does not move before who is next sleeps: some 10 us.
+const LOOKS_OF_THE_NEXT: u32 = 500;
 
-/// So many looks before one further back gives way: enough to see that the line moves, and that one has become the next.
-const SPINS_FURTHER_BACK: u32 = 5;
+/// The same for one further back: enough to see that the line moves.
+const LOOKS_FURTHER_BACK: u32 = 30;
 
-/// So many looks before one gives way whose place in line is not known.
-const SPINS: u32 = 10;
-
-/// For so long we give way while nothing moves, before we sleep: longer than the line stands still as a rule, even if whoever
-/// is inside loses the processor to one of us.
-const STANDING: Duration = Duration::from_micros(200);
-
-/// The same, if others sleep: the line stands still, most likely, and we are behind them. Not nothing, since else a line that
-/// has slept once would go on sleeping for ever.
-const STANDING_BEHIND_SLEEPERS: Duration = Duration::from_micros(10);
-
-/// So often we give way between two looks at the clock.
-const TURNS: u32 = 4;
+/// The same for one whose place in line is not known.
+const LOOKS: u32 = 200;
 
 /// What a thread waits for.
 pub(crate) struct Wanted<'a> {
@@ -49,57 +40,52 @@ pub(crate) struct Wanted<'a> {
 #[cold]
 #[inline(never)]
 pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<Instant>) -> bool {
-    let is_there = wanted.is_there;
-    let spins = |word| match (wanted.is_next)(word) {
-        Some(true) => SPINS_OF_THE_NEXT,
-        Some(false) => SPINS_FURTHER_BACK,
-        None => SPINS,
+    let looks = |word| match (wanted.is_next)(word) {
+        Some(true) => LOOKS_OF_THE_NEXT,
+        Some(false) => LOOKS_FURTHER_BACK,
+        None => LOOKS,
     };
-    let mut word = register.load(SeqCst);
-    // Since when nothing has moved, and how long we shall put up with that.
-    let mut standing: Option<(Instant, Duration)> = None;
-    for turn in 1_u32.. {
-        let mut left = spins(word);
-        while left > 0 {
-            hint::spin_loop();
-            let now = register.load(SeqCst);
-            if is_there(now) {
-                return true;
-            }
-            left -= 1;
-            if now != word {
-                (word, standing) = (now, None);
-                left = left.max(spins(word));
-            }
-        }
-        if turn.is_multiple_of(TURNS) {
-            let now = Instant::now();
-            if deadline.is_some_and(|deadline| now >= deadline) {
-                return false;
-            }
-            let patience = || if lot::is_slept_in(register) { STANDING_BEHIND_SLEEPERS } else { STANDING };
-            let (since, patience) = *standing.get_or_insert_with(|| (now, patience()));
-            if now >= since + patience {
-                break;
-            }
-        }
+    let look = || register.load(READ);
+    if lot::is_slept_on(register) {
+        // Those before us need a processor before we do.
         thread::yield_now();
-        let now = register.load(SeqCst);
-        if is_there(now) {
+        if (wanted.is_there)(look()) {
             return true;
         }
+    }
+    let mut word = look();
+    let mut left = looks(word);
+    while left > 0 {
+        hint::spin_loop();
+        let now = look();
+        if (wanted.is_there)(now) {
+            return true;
+        }
+        left -= 1;
         if now != word {
-            (word, standing) = (now, None);
+            word = now;
+            left = left.max(looks(word));
         }
     }
-    lot::sleep_until(register, is_there, deadline)
+    lot::sleep_until(register, wanted.is_there, deadline)
 }
 
-/// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way again and again.
+/// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way, and when that has
+/// not helped, nap.
 #[derive(Debug)]
 pub(crate) struct Patience {
     turns: u32,
 }
+
+/// So many turns before a wait on several registers gives way.
+const TURNS: u32 = 10;
+
+/// So often it gives way before it naps.
+const WAYS: u32 = 100;
+
+/// The first nap; each is longer than the one before, up to the longest.
+const NAP: Duration = Duration::from_micros(20);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
 
 impl Patience {
     pub(crate) const fn new() -> Patience {
@@ -108,9 +94,9 @@ impl Patience {
 
     #[inline(always)]
     pub(crate) fn relax(&mut self) {
-        self.turns = self.turns.wrapping_add(1);
-        if self.turns.is_multiple_of(SPINS) {
-            give_way();
+        self.turns = self.turns.saturating_add(1);
+        if self.turns.is_multiple_of(TURNS) {
+            give_way(self.turns / TURNS);
         } else {
             hint::spin_loop();
         }
@@ -120,6 +106,9 @@ impl Patience {
 /// Out of line and out of the way: a call in the middle of a wait would cost registers even where nobody waits.
 #[cold]
 #[inline(never)]
-fn give_way() {
-    thread::yield_now();
+fn give_way(times: u32) {
+    match times.saturating_sub(WAYS) {
+        0 => thread::yield_now(),
+        naps => thread::sleep((NAP * naps).min(LONGEST_NAP)),
+    }
 }

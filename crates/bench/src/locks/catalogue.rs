@@ -99,6 +99,7 @@ impl<A: Exclusion<Shared>> Thread for Process<A> {
         let place = lock.inside(&place);
         inside();
         let Ok(()) = lock.exit(memory, *p, &place);
+        memory.0.after_you();
     }
 }
 
