@@ -13,14 +13,17 @@
 //! arrives takes one, and gives it back when it leaves. There are as many as can be inside or in line at once. Who finds none
 //! free waits for one, and those who wait for a slot are in no order; so make enough of them. They cost memory, and for many
 //! algorithms time as well.
+//!
+//! A thread that comes often can keep a slot: it [registers](Registered).
 use std::{
     cell::Cell,
     fmt,
     sync::atomic::{
-        AtomicBool, AtomicUsize,
+        AtomicU8, AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
     },
     thread,
+    time::Duration,
 };
 
 use crossbeam_utils::CachePadded;
@@ -28,7 +31,10 @@ use doorway_algorithms::{kexclusion, mutex};
 use doorway_memory::{Exclusion, Pid};
 use doorway_native::{Heap, Native};
 
-use crate::line::Line;
+use crate::{Mutex, MutexGuard, Permit, Semaphore, line::Line};
+
+/// So long one who finds no slot waits before it looks again.
+const NO_SLOT: Duration = Duration::from_micros(50);
 
 /// An algorithm of the catalogue, for a number of processes.
 pub trait Algorithm: Exclusion<Native, Place: Send + Sync> + Send + Sync {
@@ -39,14 +45,97 @@ pub trait Algorithm: Exclusion<Native, Place: Send + Sync> + Send + Sync {
 /// A line by an algorithm of the catalogue; see the [module](self).
 pub struct Slotted<A> {
     algorithm: A,
-    /// Whether each slot is taken.
-    taken: Vec<CachePadded<AtomicBool>>,
+    slots: Vec<CachePadded<AtomicU8>>,
 }
 
 /// A slot, and the algorithm's place in line.
 pub struct Seat<P> {
     slot: Pid,
     place: P,
+    /// Whether the slot goes on being somebody's when the seat is left.
+    is_kept: bool,
+}
+
+/// Somebody who keeps a slot of a lock by an algorithm of the catalogue, and need not look for one each time.
+///
+/// ```
+/// use doorway::{Mutex, Semaphore, algorithms::{Bakery, KBakery}};
+///
+/// let value: Mutex<i32, Bakery> = Mutex::with_slots(1, 8);
+/// let mut here = value.register();
+/// for _ in 0..3 {
+///     *here.lock() += 1;
+/// }
+/// let printers: Semaphore<KBakery> = Semaphore::with_slots(2, 8);
+/// let mut here = printers.register();
+/// let permit = here.acquire();
+/// ```
+pub struct Registered<'a, X: ?Sized> {
+    lock: &'a X,
+    slot: Slot<'a>,
+}
+
+/// A slot to keep, given back when it is dropped.
+struct Slot<'a> {
+    number: Pid,
+    state: &'a AtomicU8,
+}
+
+/// What a slot can be. One who keeps it and forgets a guard stays inside for ever: its slot is `TAKEN` from then on, and a
+/// second passage in the midst of the first, for which no algorithm is made, is not begun.
+const FREE: u8 = 0;
+const TAKEN: u8 = 1;
+const KEPT: u8 = 2;
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        // ORDERING: Release. Pairs with: the Acquire in `take_slot`.
+        let _ = self.state.compare_exchange(KEPT, FREE, Release, Relaxed);
+    }
+}
+
+impl<X: ?Sized> fmt::Debug for Registered<'_, X> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("slot", &self.slot.number).finish_non_exhaustive()
+    }
+}
+
+impl<T: ?Sized, A: Algorithm> Mutex<T, Slotted<A>> {
+    /// Takes a slot to keep, for one who comes often; waits until one is free.
+    ///
+    /// See [`Registered`].
+    pub fn register(&self) -> Registered<'_, Self> {
+        Registered { lock: self, slot: self.line.slot() }
+    }
+}
+
+impl<A: Algorithm> Semaphore<Slotted<A>> {
+    /// Takes a slot to keep, for one who comes often; waits until one is free.
+    ///
+    /// See [`Registered`].
+    pub fn register(&self) -> Registered<'_, Self> {
+        Registered { lock: self, slot: self.line.slot() }
+    }
+}
+
+impl<T: ?Sized, A: Algorithm> Registered<'_, Mutex<T, Slotted<A>>> {
+    /// Waits in line until it is our turn.
+    ///
+    /// See [`Registered`].
+    pub fn lock(&mut self) -> MutexGuard<'_, T, Slotted<A>> {
+        let Registered { lock: mutex, slot } = self;
+        MutexGuard { mutex, place: mutex.line.enter(slot) }
+    }
+}
+
+impl<A: Algorithm> Registered<'_, Semaphore<Slotted<A>>> {
+    /// Waits in line until we may go in.
+    ///
+    /// See [`Registered`].
+    pub fn acquire(&mut self) -> Permit<'_, Slotted<A>> {
+        let Registered { lock: semaphore, slot } = self;
+        Permit { semaphore, place: semaphore.line.enter(slot) }
+    }
 }
 
 impl<P> fmt::Debug for Seat<P> {
@@ -59,7 +148,7 @@ impl<A: Algorithm> Slotted<A> {
     /// A line with `slots` slots, for `k` at a time.
     pub(crate) fn new(slots: usize, k: usize) -> Slotted<A> {
         assert!(slots > k, "{k} at a time need more than {k} slots, not {slots}");
-        Slotted { algorithm: A::make(slots, k), taken: (0..slots).map(|_| CachePadded::default()).collect() }
+        Slotted { algorithm: A::make(slots, k), slots: (0..slots).map(|_| CachePadded::default()).collect() }
     }
 
     /// Takes a slot: the one this thread had before, if it is free, so that its registers are in the cache.
@@ -71,19 +160,39 @@ impl<A: Algorithm> Slotted<A> {
             };
         }
         let favourite = FAVOURITE.get();
-        let slots = self.taken.len();
+        let slots = self.slots.len();
         loop {
-            // ORDERING: Acquire. Pairs with: the Release in `leave`: who has this number now has seen all that was done with
+            // ORDERING: Acquire. Pairs with: the Release of whoever gave it back: who has this number now has seen all that was done with
             // it before.
             let free = |slot: &Pid| {
-                let taken = &self.taken[*slot];
-                !taken.load(Relaxed) && taken.compare_exchange(false, true, Acquire, Relaxed).is_ok()
+                let state = &self.slots[*slot];
+                state.load(Relaxed) == FREE && state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok()
             };
             if let Some(slot) = (0..slots).map(|i| (favourite + i) % slots).find(free) {
                 return slot;
             }
-            thread::yield_now();
+            // Nobody is told when a slot is free: there should be enough of them.
+            thread::sleep(NO_SLOT);
         }
+    }
+
+    /// Takes a slot to keep.
+    fn slot(&self) -> Slot<'_> {
+        let number = self.take_slot();
+        let state = &self.slots[number];
+        state.store(KEPT, Relaxed);
+        Slot { number, state }
+    }
+
+    /// Arrives in a slot that is kept, and waits.
+    fn enter(&self, slot: &Slot<'_>) -> Seat<A::Place> {
+        // ORDERING: Relaxed. Pairs with: nothing; whoever wrote it last had the slot, as we have now.
+        assert_eq!(slot.state.load(Relaxed), KEPT, "a guard of this slot was forgotten: it is inside for ever");
+        slot.state.store(TAKEN, Relaxed);
+        let mut m = Native::new();
+        let Ok(place) = self.algorithm.doorway(&mut m, slot.number);
+        let Ok(()) = self.algorithm.wait(&mut m, slot.number, &place);
+        Seat { slot: slot.number, place, is_kept: true }
     }
 }
 
@@ -93,7 +202,7 @@ impl<A: Algorithm> Line for Slotted<A> {
     fn arrive(&self) -> Self::Place {
         let slot = self.take_slot();
         let Ok(place) = self.algorithm.doorway(&mut Native::new(), slot);
-        Seat { slot, place }
+        Seat { slot, place, is_kept: false }
     }
 
     fn wait(&self, seat: &Self::Place) {
@@ -103,15 +212,16 @@ impl<A: Algorithm> Line for Slotted<A> {
     fn leave(&self, seat: &Self::Place) {
         let mut m = Native::new();
         let Ok(()) = self.algorithm.exit(&mut m, seat.slot, &seat.place);
-        self.taken[seat.slot].store(false, Release);
+        // ORDERING: Release. Pairs with: the Acquire in `take_slot`.
+        self.slots[seat.slot].store(if seat.is_kept { KEPT } else { FREE }, Release);
         m.after_you();
     }
 }
 
 impl<A> fmt::Debug for Slotted<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let taken = self.taken.iter().filter(|taken| taken.load(Relaxed)).count();
-        f.debug_struct("Slotted").field("slots", &self.taken.len()).field("taken", &taken).finish()
+        let taken = self.slots.iter().filter(|slot| slot.load(Relaxed) != FREE).count();
+        f.debug_struct("Slotted").field("slots", &self.slots.len()).field("taken", &taken).finish()
     }
 }
 

@@ -32,9 +32,9 @@
 //! A panic inside releases the lock. There is no poisoning: the next one finds the data as they are.
 //!
 //! # Waiting
-//! Who is next spins for a moment; who is further back gives way to others soon, again and again. When the line has not
-//! moved for a fifth of a millisecond, or for ten microseconds if others sleep already, one sleeps. Who releases a lock wakes
-//! the one whose turn it is, and nobody else.
+//! Who waits spins for a moment, longer if it is next in line, and then sleeps. Who releases a lock wakes the one whose turn it
+//! is, and nobody else; and if anyone sleeps it gives way, so that the line can empty before it comes again. That keeps a lock
+//! in order of arrival fast when there are more threads than processors.
 pub mod algorithms;
 mod gone;
 mod line;
@@ -47,4 +47,4 @@ mod tickets;
 pub use line::{Line, Patient};
 pub use mutex::{Mutex, MutexGuard, Place};
 pub use semaphore::{Permit, Semaphore, Turn};
-pub use tickets::{Tickets, TicketsFor};
+pub use tickets::{Numbered, Tickets, TicketsFor};

@@ -40,7 +40,7 @@ unsafe impl RawMutex for Tickets {
     }
 
     fn is_locked(&self) -> bool {
-        self.is_taken()
+        self.there() > 0
     }
 }
 

@@ -25,7 +25,7 @@ use crate::{
 ///
 /// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a place waits.
 pub struct Mutex<T: ?Sized, L = Tickets> {
-    line: L,
+    pub(crate) line: L,
     value: UnsafeCell<T>,
 }
 
@@ -266,8 +266,8 @@ impl<T: ?Sized, L: Line> fmt::Debug for Place<'_, T, L> {
 /// ```
 #[must_use = "dropping it lets the next one in"]
 pub struct MutexGuard<'a, T: ?Sized, L: Line = Tickets> {
-    mutex: &'a Mutex<T, L>,
-    place: L::Place,
+    pub(crate) mutex: &'a Mutex<T, L>,
+    pub(crate) place: L::Place,
 }
 
 // SAFETY: a shared reference to the guard gives a shared reference to the value, which takes `Sync`; and nothing else. Without

@@ -27,7 +27,7 @@ use crate::{
 /// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a turn waits.
 pub struct Semaphore<L = TicketsFor> {
     k: usize,
-    line: L,
+    pub(crate) line: L,
 }
 
 impl Semaphore {
@@ -236,8 +236,8 @@ impl<L: Line> fmt::Debug for Turn<'_, L> {
 /// See [`Semaphore::acquire`].
 #[must_use = "dropping it makes room for the next one"]
 pub struct Permit<'a, L: Line = TicketsFor> {
-    semaphore: &'a Semaphore<L>,
-    place: L::Place,
+    pub(crate) semaphore: &'a Semaphore<L>,
+    pub(crate) place: L::Place,
 }
 
 impl<L: Line> Drop for Permit<'_, L> {

@@ -13,103 +13,111 @@ use crate::{
 type Threads = Native<Packed>;
 
 /// One at a time: the ticket lock. The line of a [`Mutex`](crate::Mutex) unless it says otherwise.
-pub struct Tickets {
-    lock: Ticket<Threads>,
+pub type Tickets = Numbered<Ticket<Threads>>;
+
+/// At most k at a time: the ticket lock for k. The line of a [`Semaphore`](crate::Semaphore) unless it says otherwise.
+pub type TicketsFor = Numbered<TicketK<Threads>>;
+
+/// A line in which everyone has a number, and a counter says who may enter. See [`Tickets`] and [`TicketsFor`].
+pub struct Numbered<A> {
+    lock: A,
     gone: Gone,
+}
+
+/// An algorithm in which a place is a number and one counter lets in.
+trait Numbers: Exclusion<Threads, Place = Count> + Send + Sync {
+    /// What everyone waits on.
+    fn counter(&self) -> &Reg<Count, Packed>;
+
+    /// How many have arrived.
+    fn arrived(&self) -> &Reg<Count, Packed>;
+
+    /// Whether the counter lets this place in.
+    fn lets_in(&self, counter: Count, place: Count) -> bool;
+
+    /// Takes a number if it may enter at once.
+    fn try_enter(&self) -> Option<Count>;
+}
+
+impl Numbers for Ticket<Threads> {
+    fn counter(&self) -> &Reg<Count, Packed> {
+        self.serving()
+    }
+
+    fn arrived(&self) -> &Reg<Count, Packed> {
+        self.arrived()
+    }
+
+    #[inline(always)]
+    fn lets_in(&self, counter: Count, place: Count) -> bool {
+        counter == place
+    }
+
+    #[inline(always)]
+    fn try_enter(&self) -> Option<Count> {
+        let Ok(place) = self.try_enter(&mut Threads::new());
+        place
+    }
+}
+
+impl Numbers for TicketK<Threads> {
+    fn counter(&self) -> &Reg<Count, Packed> {
+        self.left()
+    }
+
+    fn arrived(&self) -> &Reg<Count, Packed> {
+        self.arrived()
+    }
+
+    #[inline(always)]
+    fn lets_in(&self, counter: Count, place: Count) -> bool {
+        place < counter.plus(self.k())
+    }
+
+    #[inline(always)]
+    fn try_enter(&self) -> Option<Count> {
+        loop {
+            if let Ok(Some(place)) = self.try_enter(&mut Threads::new()) {
+                return Some(place);
+            }
+            // Another may have arrived or left in between, and there may still be room.
+            if there(self) >= self.k() as u64 {
+                return None;
+            }
+        }
+    }
 }
 
 impl Tickets {
     pub(crate) const fn new() -> Tickets {
         let free = Ticket::<Threads>::FREE.word();
-        Tickets { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
+        Numbered { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
     }
-
-    fn serving(&self) -> Count {
-        let Ok(serving) = Threads::new().read(self.lock.serving());
-        serving
-    }
-
-    /// Whether somebody is inside or in line.
-    #[cfg(feature = "lock_api")]
-    pub(crate) fn is_taken(&self) -> bool {
-        let Ok(arrived) = Threads::new().read(self.lock.arrived());
-        self.serving() != arrived
-    }
-
-    #[inline(always)]
-    fn pass(&self, place: Count) {
-        let mut m = Threads::new();
-        let Ok(()) = self.lock.exit(&mut m, 0, &place);
-        m.after_you();
-    }
-}
-
-impl Line for Tickets {
-    type Place = Count;
-
-    #[inline(always)]
-    fn arrive(&self) -> Count {
-        let Ok(place) = self.lock.doorway(&mut Threads::new(), 0);
-        place
-    }
-
-    #[inline(always)]
-    fn wait(&self, place: &Count) {
-        let Ok(()) = self.lock.wait(&mut Threads::new(), 0, place);
-    }
-
-    #[inline(always)]
-    fn leave(&self, &place: &Count) {
-        self.pass(place);
-        self.gone.after_leaving(|place| self.serving() == place, |place| self.pass(place));
-    }
-
-    fn give_up(&self, &place: &Count) {
-        self.gone.give_up(place, |place| self.serving() == place, |place| self.pass(place));
-    }
-}
-
-impl Patient for Tickets {
-    #[inline(always)]
-    fn try_arrive(&self) -> Option<Count> {
-        let Ok(place) = self.lock.try_enter(&mut Threads::new());
-        place
-    }
-
-    fn ahead(&self, place: &Count) -> u64 {
-        place.since(self.serving())
-    }
-
-    fn has_come(&self, &place: &Count) -> bool {
-        self.serving() == place
-    }
-
-    fn wait_deadline(&self, &place: &Count, deadline: Instant) -> bool {
-        Threads::new().until_deadline(self.lock.serving(), |serving| serving == place, deadline)
-    }
-}
-
-/// At most k at a time: the ticket lock for k. The line of a [`Semaphore`](crate::Semaphore) unless it says otherwise.
-pub struct TicketsFor {
-    lock: TicketK<Threads>,
-    gone: Gone,
 }
 
 impl TicketsFor {
     pub(crate) const fn new(k: usize) -> TicketsFor {
         let free = TicketK::<Threads>::free(k).word();
-        TicketsFor { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
+        Numbered { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
     }
+}
 
-    fn left(&self) -> Count {
-        let Ok(left) = Threads::new().read(self.lock.left());
-        left
-    }
+#[inline(always)]
+fn read(counter: &Reg<Count, Packed>) -> Count {
+    let Ok(count) = Threads::new().read(counter);
+    count
+}
 
+/// How many are inside or in line.
+fn there(lock: &impl Numbers) -> u64 {
+    read(lock.arrived()).since(read(lock.counter()))
+}
+
+#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
+impl<A: Numbers> Numbered<A> {
     /// How many are inside or in line.
     pub(crate) fn there(&self) -> u64 {
-        let Ok(arrived) = Threads::new().read(self.lock.arrived());
-        arrived.since(self.left())
+        there(&self.lock)
     }
 
     #[inline(always)]
@@ -120,7 +128,8 @@ impl TicketsFor {
     }
 }
 
-impl Line for TicketsFor {
+#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
+impl<A: Numbers> Line for Numbered<A> {
     type Place = Count;
 
     #[inline(always)]
@@ -145,43 +154,29 @@ impl Line for TicketsFor {
     }
 }
 
-impl Patient for TicketsFor {
+#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
+impl<A: Numbers> Patient for Numbered<A> {
     #[inline(always)]
     fn try_arrive(&self) -> Option<Count> {
-        let mut m = Threads::new();
-        loop {
-            if let Ok(Some(place)) = self.lock.try_enter(&mut m) {
-                return Some(place);
-            }
-            // Another may have arrived or left in between, and there may still be room.
-            if self.there() >= self.lock.k() as u64 {
-                return None;
-            }
-        }
+        self.lock.try_enter()
     }
 
     fn ahead(&self, place: &Count) -> u64 {
-        place.since(self.left())
+        place.since(read(self.lock.counter()))
     }
 
     fn has_come(&self, &place: &Count) -> bool {
-        place < self.left().plus(self.lock.k())
+        self.lock.lets_in(read(self.lock.counter()), place)
     }
 
     fn wait_deadline(&self, &place: &Count, deadline: Instant) -> bool {
-        let k = self.lock.k();
-        Threads::new().until_deadline(self.lock.left(), |left| place < left.plus(k), deadline)
+        let lets_in = |counter| self.lock.lets_in(counter, place);
+        Threads::new().until_deadline(self.lock.counter(), lets_in, deadline)
     }
 }
 
-impl fmt::Debug for Tickets {
+impl<A: Numbers> fmt::Debug for Numbered<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tickets").field("serving", &self.serving()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for TicketsFor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TicketsFor").field("left", &self.left()).finish_non_exhaustive()
+        f.debug_struct("Numbered").field("inside or in line", &self.there()).finish_non_exhaustive()
     }
 }

@@ -109,6 +109,33 @@ fn at_most_k_at_a_time_by_every_k_lock_of_the_catalogue() {
 }
 
 #[test]
+fn who_is_registered_keeps_its_slot() {
+    let lock: Mutex<u64, doorway::algorithms::Mcs> = Mutex::with_slots(0, 4);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut here = lock.register();
+                (0..2_000).for_each(|_| *here.lock() += 1);
+            });
+        }
+        scope.spawn(|| (0..500).for_each(|_| *lock.lock() += 1));
+    });
+    let [_a, _b, _c, _d] = [(); 4].map(|()| lock.register());
+    assert!(format!("{_d:?}").contains("slot"), "all four slots were given back");
+    drop(_d);
+    assert_eq!(*lock.lock(), 6_500);
+}
+
+#[test]
+#[should_panic(expected = "a guard of this slot was forgotten")]
+fn who_forgets_a_guard_does_not_go_in_twice() {
+    let lock: Mutex<u64, doorway::algorithms::Bakery> = Mutex::with_slots(0, 2);
+    let mut here = lock.register();
+    std::mem::forget(here.lock());
+    drop(here.lock());
+}
+
+#[test]
 #[should_panic(expected = "2 at a time need more than 2 slots, not 2")]
 fn too_few_slots_are_refused() {
     let _: Semaphore<doorway::algorithms::KBakery> = Semaphore::with_slots(2, 2);
