@@ -1,0 +1,119 @@
+//! Entries a second of an algorithm of the catalogue in a loop with nothing outside and inside what the harness of Buhr, Dice
+//! and Hesselink's C collection has there: a random number is added to a sum, with twenty turns of an empty loop in between. For
+//! `scripts/compare-c`.
+//!
+//! `bare ALGORITHM THREADS SECONDS`
+use std::{
+    env,
+    hint::black_box,
+    process::ExitCode,
+    sync::{
+        Barrier,
+        atomic::{
+            AtomicBool, AtomicU32, AtomicUsize,
+            Ordering::{Relaxed, SeqCst},
+        },
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use doorway::algorithms::Algorithm;
+use doorway_algorithms::mutex;
+use doorway_native::Native;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let [algorithm, threads, seconds] = &arguments[..] else {
+        eprintln!("bare ALGORITHM THREADS SECONDS");
+        return ExitCode::from(2);
+    };
+    let (Ok(threads @ 1..), Ok(seconds)) = (threads.parse(), seconds.parse()) else {
+        eprintln!("`{threads}` threads for `{seconds}` seconds: both are numbers above 0");
+        return ExitCode::from(2);
+    };
+    let run = match algorithm.as_str() {
+        "bakery" => entries_per_second::<mutex::bakery::Bakery<Native>>,
+        "dijkstra" => entries_per_second::<mutex::dijkstra::Dijkstra<Native>>,
+        "filter" => entries_per_second::<mutex::filter::Filter<Native>>,
+        "tournament" => entries_per_second::<mutex::tournament::Tournament<Native>>,
+        "peterson-tree" => entries_per_second::<mutex::peterson_tree::PetersonTree<Native>>,
+        "yang-anderson" => entries_per_second::<mutex::yang_anderson::YangAnderson<Native>>,
+        "black-white-bakery" => entries_per_second::<mutex::black_white_bakery::BlackWhiteBakery<Native>>,
+        "lamport-fast" => entries_per_second::<mutex::lamport_fast::LamportFast<Native>>,
+        "mcs" => entries_per_second::<mutex::mcs::Mcs<Native>>,
+        _ => {
+            eprintln!("`{algorithm}` is not among those compared");
+            return ExitCode::from(2);
+        }
+    };
+    // With one process only these would have nothing to do; the C collection has that case apart.
+    let is_for_two = matches!(algorithm.as_str(), "filter" | "tournament" | "peterson-tree" | "yang-anderson");
+    let processes = if is_for_two { threads.max(2) } else { threads };
+    println!("{:.0}", run(threads, processes, Duration::from_secs_f64(seconds)));
+    ExitCode::SUCCESS
+}
+
+/// In cache lines of its own.
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What threads see of each other inside.
+#[derive(Default)]
+struct Room {
+    who: AtomicUsize,
+    sum: AtomicU32,
+}
+
+impl Room {
+    fn stay(&self, p: usize, random: &mut u32) {
+        self.who.store(p, Relaxed);
+        let sum = self.sum.load(Relaxed);
+        *random ^= *random << 6;
+        *random ^= *random >> 21;
+        *random ^= *random << 7;
+        // Kept in memory, as a volatile variable is.
+        let turns = AtomicUsize::new(0);
+        while black_box(&turns).load(Relaxed) < 20 {
+            turns.store(turns.load(Relaxed) + 1, Relaxed);
+        }
+        self.sum.store(sum.wrapping_add(*random), Relaxed);
+        assert_eq!(self.who.load(Relaxed), p, "somebody else is inside");
+    }
+}
+
+fn entries_per_second<A: Algorithm>(threads: usize, processes: usize, time: Duration) -> f64 {
+    let lock = A::make(processes, 1);
+    let (stop, room) = (Apart(AtomicBool::new(false)), Apart(Room::default()));
+    let start = Barrier::new(threads + 1);
+    let work = |p: usize| {
+        let mut m = Native::new();
+        let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
+        start.wait();
+        while !stop.0.load(SeqCst) {
+            let Ok(place) = lock.doorway(&mut m, p);
+            let Ok(()) = lock.wait(&mut m, p, &place);
+            let place = lock.inside(&place);
+            room.0.stay(p, &mut random);
+            let Ok(()) = lock.exit(&mut m, p, &place);
+            m.after_you();
+            entries += 1;
+        }
+        entries
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|p| {
+                let work = &work;
+                scope.spawn(move || work(p))
+            })
+            .collect();
+        start.wait();
+        let begin = Instant::now();
+        thread::sleep(time);
+        stop.0.store(true, SeqCst);
+        let took = begin.elapsed();
+        let entries: u64 = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).sum();
+        entries as f64 / took.as_secs_f64()
+    })
+}
