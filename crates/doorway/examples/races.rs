@@ -1,0 +1,152 @@
+//! Every lock of the crate with a value that is not atomic inside, for a race detector: `scripts/sanitize`.
+//!
+//! What a thread does inside must have happened before what the next one does there; the detector tells if that rests on
+//! luck. With the argument `broken` there is a lock that relies on it, and the detector must say so.
+//!
+//! Threads are spawned and joined, and locks are never freed, since the detector does not see through the standard library's
+//! other ways to wait for a thread.
+use std::{
+    cell::UnsafeCell,
+    sync::atomic::{
+        AtomicBool,
+        Ordering::{Relaxed, SeqCst},
+    },
+    thread,
+    time::Duration,
+};
+
+use doorway::{Line, Mutex, Semaphore, algorithms::*};
+
+const THREADS: usize = 4;
+const PASSAGES: u64 = 3_000;
+
+fn main() {
+    if std::env::args().nth(1).is_some_and(|argument| argument == "broken") {
+        return broken();
+    }
+    default_mutex();
+    default_semaphore();
+    counts::<Filter>(Mutex::with_slots(0, 4));
+    counts::<BakeryLabels>(Mutex::with_slots(0, 4));
+    counts::<Bakery>(Mutex::with_slots(0, 4));
+    counts::<PetersonTree>(Mutex::with_slots(0, 4));
+    counts::<Tournament>(Mutex::with_slots(0, 4));
+    counts::<OneBit>(Mutex::with_slots(0, 4));
+    counts::<Dijkstra>(Mutex::with_slots(0, 4));
+    counts::<LamportFast>(Mutex::with_slots(0, 4));
+    counts::<BlackWhiteBakery>(Mutex::with_slots(0, 4));
+    counts::<YangAnderson>(Mutex::with_slots(0, 4));
+    counts::<KimAnderson>(Mutex::with_slots(0, 4));
+    counts::<Mcs>(Mutex::with_slots(0, 4));
+    counts::<AndersonArray>(Mutex::with_slots(0, 4));
+    one_of_k::<KBakery>();
+    one_of_k::<KBakeryFife>();
+    one_of_k::<KBakerySafe>();
+    one_of_k::<LogK>();
+    one_of_k::<FilterK>();
+    one_of_k::<AndersonMoir>();
+    one_of_k::<AndersonMoirTree>();
+    println!("done");
+}
+
+/// The same in each thread; waits for all.
+fn in_threads(work: impl Fn(u64) + Copy + Send + 'static) {
+    let threads: Vec<_> =
+        (0..THREADS as u64).map(|p| thread::spawn(move || (0..PASSAGES).for_each(|i| work(p + i)))).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("a thread does not panic"));
+}
+
+fn counts<L: Line + 'static>(lock: Mutex<u64, L>) {
+    let lock: &'static Mutex<u64, L> = Box::leak(Box::new(lock));
+    in_threads(|_| *lock.lock() += 1);
+    assert_eq!(*lock.lock(), THREADS as u64 * PASSAGES);
+}
+
+/// With places given up, tries and timeouts.
+fn default_mutex() {
+    static LOCK: Mutex<u64> = Mutex::new(0);
+    in_threads(|i| {
+        let guard = match i % 5 {
+            0 => LOCK.try_lock(),
+            1 => LOCK.lock_timeout(Duration::from_micros(i % 50)),
+            2 => {
+                drop(LOCK.arrive());
+                None
+            }
+            _ => Some(LOCK.lock()),
+        };
+        if let Some(mut value) = guard {
+            *value += 1;
+            if i % 200 == 0 {
+                thread::sleep(Duration::from_micros(300)); // so that others fall asleep
+            }
+        }
+    });
+    assert!(*LOCK.lock() >= 2 * PASSAGES);
+}
+
+/// A semaphore for one is a lock.
+fn default_semaphore() {
+    static SEMAPHORE: Semaphore = Semaphore::new(1);
+    counted_behind(|i| {
+        if i % 3 == 0 { SEMAPHORE.acquire_timeout(Duration::from_micros(20)) } else { Some(SEMAPHORE.acquire()) }
+    });
+}
+
+/// One who is inside alone because k - 1 others stay there.
+fn one_of_k<L: Line + 'static>()
+where
+    Semaphore<L>: Slots,
+{
+    let semaphore: &'static Semaphore<L> = Box::leak(Box::new(Semaphore::<L>::for_two()));
+    let _stays = semaphore.acquire();
+    counted_behind(|_| Some(semaphore.acquire()));
+}
+
+/// Two at a time, with slots enough.
+trait Slots {
+    fn for_two() -> Self;
+}
+
+impl<A: Algorithm> Slots for Semaphore<Slotted<A>> {
+    fn for_two() -> Self {
+        Semaphore::with_slots(2, THREADS + 1)
+    }
+}
+
+/// A value that nothing guards but what is held.
+struct Bare(UnsafeCell<u64>);
+
+// SAFETY: it is not: that whoever touches it is alone is what the detector is to find out.
+#[allow(unsafe_code, reason = "this is what is tested")]
+unsafe impl Sync for Bare {}
+
+impl Bare {
+    #[allow(unsafe_code, reason = "this is what is tested")]
+    fn add(&self) {
+        // SAFETY: who calls this holds what lets in one at a time.
+        unsafe { *self.0.get() += 1 }
+    }
+}
+
+fn counted_behind<P>(enter: impl Fn(u64) -> Option<P> + Copy + Send + 'static) {
+    let bare: &'static Bare = Box::leak(Box::new(Bare(UnsafeCell::new(0))));
+    in_threads(move |i| {
+        if let Some(_permit) = enter(i) {
+            bare.add();
+        }
+    });
+}
+
+/// Lets in one at a time, and hands on nothing of what was done inside.
+fn broken() {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    let bare: &'static Bare = Box::leak(Box::new(Bare(UnsafeCell::new(0))));
+    in_threads(move |_| {
+        while TAKEN.compare_exchange(false, true, SeqCst, Relaxed).is_err() {
+            thread::yield_now();
+        }
+        bare.add();
+        TAKEN.store(false, Relaxed);
+    });
+}
