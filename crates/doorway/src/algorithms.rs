@@ -15,21 +15,21 @@
 //! algorithms time as well.
 //!
 //! A thread that comes often can keep a slot: it [registers](Registered).
-use std::{
-    cell::Cell,
-    fmt,
-    sync::atomic::{
-        AtomicU8, AtomicUsize,
-        Ordering::{Acquire, Relaxed, Release},
-    },
-    thread,
-    time::Duration,
-};
+use std::{cell::Cell, fmt, thread_local, time::Duration};
 
 use crossbeam_utils::CachePadded;
 use doorway_algorithms::{kexclusion, mutex};
 use doorway_memory::{Exclusion, Pid};
-use doorway_native::{Heap, Native};
+use doorway_native::{
+    Heap, Native,
+    sync::{
+        atomic::{
+            AtomicU8, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
+        thread,
+    },
+};
 
 use crate::{Mutex, MutexGuard, Permit, Semaphore, line::Line};
 

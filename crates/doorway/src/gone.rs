@@ -1,14 +1,14 @@
 //! Places that were given up.
-use std::sync::{
+use std::sync::atomic::compiler_fence;
+
+use doorway_memory::Count;
+use doorway_native::sync::{
     Mutex, PoisonError,
     atomic::{
         AtomicU32,
         Ordering::{Relaxed, SeqCst},
-        compiler_fence,
     },
 };
-
-use doorway_memory::Count;
 
 /// Places that were given up and whose turn has not come yet.
 ///

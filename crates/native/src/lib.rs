@@ -27,6 +27,8 @@
 //! ```
 mod barrier;
 mod lot;
+#[doc(hidden)]
+pub mod sync;
 mod wait;
 
 use std::{
@@ -37,16 +39,20 @@ use std::{
         ControlFlow::{self, Break, Continue},
         Deref,
     },
-    sync::atomic::{
-        self, AtomicU64,
-        Ordering::{self, Acquire, Release, SeqCst},
-    },
     time::Instant,
 };
 
 use crossbeam_utils::CachePadded;
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Space, Value};
+
+use crate::sync::{
+    atomic::{
+        self, AtomicU64,
+        Ordering::{self, Acquire, Release, SeqCst},
+    },
+    thread,
+};
 
 /// Whether the machine's memory is the one for which the algorithms' fences are checked: total store order.
 const TSO: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
@@ -123,7 +129,7 @@ impl<L> Native<L> {
     pub fn after_you(&mut self) {
         if self.slept {
             self.slept = false;
-            std::thread::yield_now();
+            thread::yield_now();
         }
     }
 
@@ -147,7 +153,7 @@ pub fn barrier() {
     /// Much longer than a write can stay unseen, where the system has no such barrier.
     const LONG: std::time::Duration = std::time::Duration::from_millis(1);
     if !barrier::everywhere() {
-        std::thread::sleep(LONG);
+        thread::sleep(LONG);
     }
 }
 

@@ -13,19 +13,21 @@
 //! before step 2, which so sees a; the writer then locks the row, either before c, and then d sees its write, or after e, and
 //! then it finds the sleeper there. Where there is no such barrier, a sleeper looks again every millisecond.
 use std::{
+    sync::atomic::compiler_fence,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    barrier,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{
             AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release, SeqCst},
-            compiler_fence,
         },
+        thread::{self, Thread},
     },
-    thread::{self, Thread},
-    time::{Duration, Instant},
 };
-
-use crate::barrier;
 
 const ROWS: usize = 64;
 
