@@ -19,6 +19,7 @@
 //! | [`Semaphore`] | at most k at a time, first in, first enabled |
 //! | [`Place`], [`Turn`] | your place in line, before you wait |
 //! | [`algorithms`] | the same by any other algorithm of the catalogue |
+//! | [`choosing`] | which lock to choose, and how fast they are |
 //!
 //! Both are algorithms of the catalogue, `ticket` and `ticket-k`: the source that runs here is the source that is checked,
 //! for every interleaving and any number of tickets. What is added here is the data inside, guards, and giving up.
@@ -36,6 +37,8 @@
 //! is, and nobody else; and if anyone sleeps it gives way, so that the line can empty before it comes again. That keeps a lock
 //! in order of arrival fast when there are more threads than processors.
 pub mod algorithms;
+#[doc = include_str!("choosing.md")]
+pub mod choosing {}
 mod gone;
 mod line;
 #[cfg(feature = "lock_api")]
