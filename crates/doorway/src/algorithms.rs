@@ -1,4 +1,4 @@
-//! Every lock of the catalogue as the line of a [`Mutex`](crate::Mutex) or a [`Semaphore`](crate::Semaphore).
+//! Every lock of the catalogue as the line of a [`Mutex`] or a [`Semaphore`].
 //!
 //! ```
 //! use doorway::{Mutex, Semaphore, algorithms::{Bakery, KBakery}};
