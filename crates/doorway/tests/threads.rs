@@ -1,27 +1,12 @@
 //! The locks under threads that come, wait, give up and panic.
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        Barrier, Mutex as StdMutex,
-        atomic::{AtomicUsize, Ordering::SeqCst},
-    },
+    sync::atomic::{AtomicUsize, Ordering::SeqCst},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use doorway::{Mutex, MutexGuard, Permit, Place, Semaphore, Turn};
-
-/// Marsaglia's xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) % end
-    }
-}
 
 #[test]
 fn what_can_be_sent_and_shared_is_what_users_expect() {
@@ -244,91 +229,4 @@ fn locks_tell_what_they_are_in_debug() {
     let inside = lock.lock();
     assert_eq!(format!("{lock:?} {inside:?}"), "Mutex { value: <locked> } 3");
     assert_eq!(format!("{:?}", Semaphore::new(2)), "Semaphore { permits: 2, inside or in line: 0 }");
-}
-
-/// Many threads that lock, try, wait for a while, give up and panic, at random; in the end nothing is lost.
-fn soak(time: Duration, seed: u64) {
-    const THREADS: u64 = 8;
-    let end = Instant::now() + time;
-    let lock = Mutex::new(0_u64);
-    let k = 3;
-    let semaphore = Semaphore::new(k);
-    let (entered, inside) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let failed = StdMutex::new(None);
-    let start = Barrier::new(THREADS as usize);
-    thread::scope(|scope| {
-        for p in 0..THREADS {
-            let (lock, semaphore, entered, inside, failed, start) =
-                (&lock, &semaphore, &entered, &inside, &failed, &start);
-            scope.spawn(move || {
-                let mut random = Random(seed.wrapping_mul(2 * p + 1) | 1);
-                start.wait();
-                while Instant::now() < end {
-                    let brief = Duration::from_micros(random.below(300));
-                    let guard = match random.below(6) {
-                        0 => lock.try_lock(),
-                        1 => lock.lock_timeout(brief),
-                        2 => {
-                            drop(lock.arrive());
-                            None
-                        }
-                        3 => lock.arrive().wait_timeout(brief).or_else(|place| place.wait_timeout(brief)).ok(),
-                        _ => Some(lock.lock()),
-                    };
-                    if let Some(mut guard) = guard {
-                        entered.fetch_add(1, SeqCst);
-                        let seen = *guard;
-                        if random.below(50) == 0 {
-                            thread::sleep(Duration::from_micros(random.below(1_500)));
-                        }
-                        *guard = seen + 1;
-                        if random.below(100) == 0 {
-                            let _ = catch_unwind(AssertUnwindSafe(move || {
-                                let _inside = guard;
-                                std::panic::resume_unwind(Box::new(()));
-                            }));
-                        }
-                    }
-                    let permit = match random.below(5) {
-                        0 => semaphore.try_acquire(),
-                        1 => semaphore.acquire_timeout(brief),
-                        2 => {
-                            drop(semaphore.arrive());
-                            None
-                        }
-                        _ => Some(semaphore.acquire()),
-                    };
-                    if permit.is_some() {
-                        let now = inside.fetch_add(1, SeqCst) + 1;
-                        if now > k {
-                            failed.lock().unwrap().get_or_insert(now);
-                        }
-                        if random.below(50) == 0 {
-                            thread::sleep(Duration::from_micros(random.below(1_500)));
-                        }
-                        inside.fetch_sub(1, SeqCst);
-                    }
-                }
-            });
-        }
-    });
-    assert_eq!(failed.into_inner().unwrap(), None, "so many were inside at once, of {k}");
-    assert!(lock.try_lock().is_some(), "no place is lost");
-    assert_eq!(lock.into_inner(), entered.into_inner() as u64, "nobody was inside with another");
-    let all: Vec<_> = (0..k).map(|_| semaphore.try_acquire().expect("all places are there")).collect();
-    assert!(semaphore.try_acquire().is_none());
-    drop(all);
-}
-
-#[test]
-fn nothing_is_lost_in_ten_seconds() {
-    soak(Duration::from_secs(10), 1);
-}
-
-#[test]
-#[ignore = "10 minutes"]
-fn nothing_is_lost_in_ten_minutes() {
-    for seed in 1..=60 {
-        soak(Duration::from_secs(10), seed);
-    }
 }
