@@ -257,7 +257,8 @@ pub trait Memory: Sized {
     }
 
     /// Waits until a register holds what it should: the papers' `await`. Unlike a [`spin`](Memory::spin), it tells the
-    /// memory what is waited for, so that who writes the register can know whom that concerns.
+    /// memory what is waited for, so that who writes the register can know whom that concerns. A closure that needs something
+    /// should own it (`move`): what it only borrows has to lie in memory, even where nobody waits.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};

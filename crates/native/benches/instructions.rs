@@ -1,5 +1,6 @@
 //! What the generic source costs: instructions per passage of `bakery`, beside the same written by hand on atomics, with
-//! the same padding, orderings, fences and way of waiting; on x86, where these are not all sequentially consistent.
+//! the same padding, orderings, fences, and a look for sleepers after each write; on x86, where these are not all sequentially
+//! consistent.
 //!
 //! ```text
 //! cargo bench -p doorway-native --bench instructions
@@ -14,9 +15,9 @@ use std::{
     hint::black_box,
     process::{Command, ExitCode, Stdio},
     sync::atomic::{
-        AtomicU64,
-        Ordering::{Acquire, Release, SeqCst},
-        fence,
+        AtomicU32, AtomicU64,
+        Ordering::{Acquire, Relaxed, Release, SeqCst},
+        compiler_fence, fence,
     },
 };
 
@@ -119,16 +120,34 @@ fn passage_by_hand(bakery: &ByHand, p: Pid) {
     bakery.exit(p);
 }
 
+/// How many sleep: nobody does while this is counted, but who writes has to look.
+static SLEEPERS: CachePadded<AtomicU32> = CachePadded::new(AtomicU32::new(0));
+
+fn write(register: &AtomicU64, value: u64) {
+    register.store(value, Release);
+    compiler_fence(SeqCst);
+    if SLEEPERS.load(Relaxed) != 0 {
+        wake(register);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn wake(register: &AtomicU64) {
+    black_box(register);
+    SLEEPERS.fetch_sub(1, Relaxed);
+}
+
 impl ByHand {
     fn doorway(&self, p: Pid) -> u64 {
-        self.choosing[p].store(1, Release);
+        write(&self.choosing[p], 1);
         fence(SeqCst);
         let mut max = 0;
         for other in &self.number {
             max = max.max(other.load(Acquire));
         }
-        self.number[p].store(max + 1, Release);
-        self.choosing[p].store(0, Release);
+        write(&self.number[p], max + 1);
+        write(&self.choosing[p], 0);
         fence(SeqCst);
         max + 1
     }
@@ -152,6 +171,6 @@ impl ByHand {
     }
 
     fn exit(&self, p: Pid) {
-        self.number[p].store(0, Release);
+        write(&self.number[p], 0);
     }
 }

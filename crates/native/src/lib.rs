@@ -276,7 +276,7 @@ impl<L: Layout> Native<L> {
         holds: impl Fn(T) -> bool + Sync,
         deadline: Instant,
     ) -> bool {
-        holds(T::of_word(reg.0.load(READ))) || wait_until(reg, &holds, Some(deadline))
+        holds(T::of_word(reg.0.load(READ))) || wait_until(reg, holds, Some(deadline))
     }
 }
 
@@ -362,7 +362,7 @@ impl<L: Layout> Memory for Native<L> {
     #[inline(always)]
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
         if !holds(T::of_word(reg.0.load(READ))) {
-            wait_until(reg, &holds, None);
+            wait_until(reg, holds, None);
         }
         Ok(())
     }
@@ -373,13 +373,16 @@ impl<L: Layout> Memory for Native<L> {
     }
 }
 
-/// Waits until the register holds what is wanted, or until the deadline; says whether it does.
+/// Waits until the register holds what is wanted, or until the deadline; says whether it does. What is wanted is handed over,
+/// not lent: else it would lie in memory even where nobody waits.
+#[cold]
+#[inline(never)]
 fn wait_until<T: Value, L: Layout>(
     reg: &Reg<T, L>,
-    holds: &(impl Fn(T) -> bool + Sync),
+    holds: impl Fn(T) -> bool + Sync,
     deadline: Option<Instant>,
 ) -> bool {
     let is_there = &|word| holds(T::of_word(word));
-    let is_next = &|word| T::of_word(word).counted().map(holds);
+    let is_next = &|word| T::of_word(word).counted().map(&holds);
     wait::until(&reg.0, &wait::Wanted { is_there, is_next }, deadline)
 }

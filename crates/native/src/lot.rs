@@ -1,13 +1,13 @@
 //! Where threads sleep until a register holds what they wait for.
 //!
 //! A register does not know who waits for it: sleepers are kept by its address, in one of a few *rows*. Who writes a register
-//! looks whether anyone sleeps in its row, which is one load and hardly ever true; if so, it asks each sleeper of that
-//! register whether the new value is what it waits for, and wakes those only.
+//! looks whether anyone sleeps at all, which is one load and hardly ever true; if so, it looks in the register's row, asks each
+//! sleeper of that register whether the new value is what it waits for, and wakes those only.
 //!
 //! # No lost wake-up
 //! ```text
-//! writer: 1 write the register   2 read sleepers          if there are any: lock the row, wake whom it concerns
-//! sleeper: a sleepers += 1   b barrier everywhere   c lock the row   d read the register   e if not: enter the row, unlock, park
+//! writer: 1 write the register   2 read sleepers, of all rows and of this one      if there are any: lock the row, wake whom it concerns
+//! sleeper: a sleepers += 1, both   b barrier everywhere   c lock the row   d read the register   e if not: enter the row, unlock, park
 //! ```
 //! The barrier (b) falls before or after the writer's step 1 became visible. If after, d sees the write. If before, then also
 //! before step 2, which so sees a; the writer then locks the row, either before c, and then d sees its write, or after e, and
@@ -30,6 +30,12 @@ use crate::{
 };
 
 const ROWS: usize = 64;
+
+/// How many sleep or are about to, in all rows. In a cache line of its own, since everyone reads it after every write.
+static SLEEPERS: Apart<AtomicU32> = Apart(AtomicU32::new(0));
+
+#[repr(align(128))]
+struct Apart<T>(T);
 
 static LOT: [Row; ROWS] =
     [const { Row { sleepers: AtomicU32::new(0), last: AtomicUsize::new(0), list: Mutex::new(Vec::new()) } }; ROWS];
@@ -68,6 +74,11 @@ fn row_of(register: &AtomicU64) -> &'static Row {
 }
 
 impl Row {
+    fn sleep_less(&self, awake: u32) {
+        self.sleepers.fetch_sub(awake, Relaxed);
+        SLEEPERS.0.fetch_sub(awake, Relaxed);
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Sleeper>> {
         // Nothing panics with the list locked but what a sleeper waits for; then the list is still whole.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
@@ -90,14 +101,18 @@ pub(crate) fn written(register: &AtomicU64) -> bool {
     // goes. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
     // (checker/tests/checks/tso.rs: `no_wake_up_is_lost_and_the_barrier_is_needed_for_it`).
     compiler_fence(SeqCst);
-    let row = row_of(register);
-    row.sleepers.load(Relaxed) != 0 && wake(row, register)
+    SLEEPERS.0.load(Relaxed) != 0 && wake(register)
 }
 
 #[cold]
 #[inline(never)]
 #[allow(unsafe_code, reason = "asks sleepers what they wait for")]
-fn wake(row: &Row, register: &AtomicU64) -> bool {
+fn wake(register: &AtomicU64) -> bool {
+    let row = row_of(register);
+    // ORDERING: Relaxed. Pairs with: as above.
+    if row.sleepers.load(Relaxed) == 0 {
+        return false;
+    }
     let address = std::ptr::from_ref(register) as usize;
     let mut woken: Vec<Thread> = Vec::new();
     // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
@@ -120,7 +135,7 @@ fn wake(row: &Row, register: &AtomicU64) -> bool {
         false
     });
     drop(list);
-    row.sleepers.fetch_sub(woken.len() as u32, Relaxed);
+    row.sleep_less(woken.len() as u32);
     woken.iter().for_each(Thread::unpark);
     slept
 }
@@ -135,12 +150,13 @@ pub(crate) fn sleep_until(
     let woken = AtomicBool::new(false);
     row.last.store(std::ptr::from_ref(register) as usize, Relaxed);
     row.sleepers.fetch_add(1, SeqCst);
+    SLEEPERS.0.fetch_add(1, SeqCst);
     let is_sure = barrier::everywhere();
     let mut list = row.lock();
     // ORDERING: Acquire. Pairs with: the write that makes it true, so that we see what came before it.
     if wanted(register.load(Acquire)) {
         drop(list);
-        row.sleepers.fetch_sub(1, Relaxed);
+        row.sleep_less(1);
         return true;
     }
     list.push(Sleeper {
@@ -172,7 +188,7 @@ pub(crate) fn sleep_until(
             list.retain(|sleeper| !std::ptr::eq(sleeper.woken, &raw const woken));
             let is_there = wanted(register.load(Acquire));
             drop(list);
-            row.sleepers.fetch_sub(1, Relaxed);
+            row.sleep_less(1);
             return is_there;
         }
     }

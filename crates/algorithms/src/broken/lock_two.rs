@@ -53,7 +53,7 @@ impl<M: Memory> Exclusion<M> for LockTwo<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
-        m.at("6").until(&self.victim, |victim| victim != p)
+        m.at("6").until(&self.victim, move |victim| victim != p)
     }
 
     fn exit(&self, _: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {

@@ -91,7 +91,7 @@ impl<M: Memory> Exclusion<M> for AndersonMoir<M> {
             if m.at("3").test(x, |x| x >= 0)? {
                 return Ok(());
             }
-            m.at("4").until(q, |q| q != p)
+            m.at("4").until(q, move |q| q != p)
         })
     }
 

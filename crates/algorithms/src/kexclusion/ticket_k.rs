@@ -101,7 +101,7 @@ impl<M: Memory> Exclusion<M> for TicketK<M> {
 
     fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
         let k = self.k;
-        m.at("2").until(&self.exit, |exit| t < exit.plus(k))
+        m.at("2").until(&self.exit, move |exit| t < exit.plus(k))
     }
 
     /// The exit is the same for everyone.

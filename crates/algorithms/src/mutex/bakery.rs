@@ -81,7 +81,7 @@ impl<M: Memory> Exclusion<M> for Bakery<M> {
                 return Ok(());
             }
             m.at("7").until(&self.choosing[i], |choosing| !choosing)?;
-            m.at("8").until(&self.number[i], |number| number == Ticket::ZERO || (number, i) >= (mine, p))
+            m.at("8").until(&self.number[i], move |number| number == Ticket::ZERO || (number, i) >= (mine, p))
         })
     }
 

@@ -92,7 +92,7 @@ impl<M: Memory> Exclusion<M> for Ticket<M> {
 
     #[inline(always)]
     fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
-        m.at("2").until(&self.exit, |exit| exit == t)
+        m.at("2").until(&self.exit, move |exit| exit == t)
     }
 
     #[inline(always)]
