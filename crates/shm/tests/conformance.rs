@@ -1,0 +1,147 @@
+//! The memory of processes passes the tests every memory passes.
+#![cfg(target_os = "linux")]
+use std::{
+    env, fs, hint, process,
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
+    thread,
+};
+
+use doorway_memory::{
+    Local, Memory, Space,
+    conformance::{self, Harness},
+};
+use doorway_shm::{File, Halt, Location, Plan, Shared};
+
+/// A file for these registers that has no name any more.
+fn file(plan: &Plan) -> File {
+    static FILES: AtomicU64 = AtomicU64::new(0);
+    let name = format!("doorway-conformance-{}-{}", process::id(), FILES.fetch_add(1, SeqCst));
+    let path = env::temp_dir().join(name);
+    let file = File::open_or_create(&Location::path(&path), 1, 2, |_| plan.clone()).unwrap();
+    fs::remove_file(path).unwrap();
+    file.reset();
+    file
+}
+
+struct SharedHarness;
+
+impl Harness for SharedHarness {
+    type Space = Plan;
+
+    fn complete<A, R: Local>(
+        &self,
+        make: impl Fn(&mut Plan) -> A,
+        body: impl Fn(&A, &mut Shared) -> Result<R, Halt>,
+    ) -> R {
+        let mut plan = Plan::new();
+        let registers = make(&mut plan);
+        body(&registers, &mut file(&plan).memory(0)).expect("it waits for nobody, and there is no deadline")
+    }
+}
+
+#[test]
+fn the_memory_of_processes_conforms() {
+    conformance::all(&SharedHarness);
+}
+
+#[test]
+fn a_narrow_number_that_overflowed_is_still_found_by_compare_swap() {
+    let mut plan = Plan::new();
+    let x = plan.shared("x", 255_u8);
+    let mut m = file(&plan).memory(0);
+    assert_eq!(m.fetch_add(&x, 1), Ok(255));
+    assert_eq!(m.read(&x), Ok(0));
+    assert_eq!(m.compare_swap(&x, 1, 7), Ok(false));
+    assert_eq!(m.compare_swap(&x, 0, 7), Ok(true));
+    assert_eq!(m.read(&x), Ok(7));
+}
+
+#[test]
+fn who_has_a_deadline_does_not_wait_for_ever_and_can_go_on_afterwards() {
+    let mut plan = Plan::new();
+    let flag = plan.shared("flag", false);
+    let mut m = file(&plan).memory(0);
+    m.begin(Some(std::time::Instant::now()));
+    assert_eq!(m.spin(|m| m.read(&flag)), Err(Halt::Late));
+    m.flush();
+    assert_eq!(m.write(&flag, true), Ok(()));
+    assert_eq!(m.spin(|m| m.read(&flag)), Ok(()));
+}
+
+#[test]
+fn what_is_not_plausible_is_not_read() {
+    let mut plan = Plan::new();
+    let x = plan.shared("x", 11_u64);
+    let mut m = file(&plan).memory(0).doubt_above(10);
+    assert_eq!(m.read(&x), Err(Halt::Damaged));
+}
+
+/// Two threads pass a register to and fro, each sleeping at its own bell until the other has written: a lost wake-up would cost a
+/// nap each time, and with naps as long as an hour it would hang.
+#[test]
+fn who_sleeps_is_woken_by_who_writes_at_its_home() {
+    struct Never;
+    impl doorway_shm::Watch for Never {
+        fn look(&self, _: usize) -> doorway_shm::Look {
+            doorway_shm::Look::Again(std::time::Duration::from_secs(3600))
+        }
+    }
+    const ROUNDS: u64 = 5_000;
+    let mut plan = Plan::new();
+    let ball = plan.per_process("ball", 2, 0_u64);
+    let file = file(&plan);
+    let play = |p: usize| {
+        let mut m = file.memory(p).watched_by(std::sync::Arc::new(Never));
+        for round in 1..=ROUNDS {
+            let throw = |m: &mut Shared| {
+                m.write(&ball[1 - p], round)?;
+                m.flush();
+                Ok::<_, Halt>(())
+            };
+            if p == 0 {
+                throw(&mut m).unwrap();
+            }
+            m.begin(None);
+            m.spin(|m| m.test(&ball[p], |ball| ball == round)).unwrap();
+            if p == 1 {
+                throw(&mut m).unwrap();
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let play = &play;
+        (0..2).for_each(|p| drop(scope.spawn(move || play(p))));
+    });
+}
+
+/// As for the native memory; the proof is the checker's.
+#[test]
+fn no_read_overtakes_a_write_past_a_fence() {
+    const ROUNDS: u64 = 20_000;
+    let mut plan = Plan::new();
+    let registers = plan.array("x", 2, 0_u64);
+    let file = file(&plan);
+    let begun = [AtomicU64::new(0), AtomicU64::new(0)];
+    let play = |p: usize| -> Vec<bool> {
+        let mut m = file.memory(p);
+        let round = |round| {
+            begun[p].store(round, SeqCst);
+            for spins in 1_u32.. {
+                if begun[1 - p].load(SeqCst) >= round {
+                    break;
+                }
+                if spins % 1024 == 0 { thread::yield_now() } else { hint::spin_loop() }
+            }
+            m.write(&registers[p], round).unwrap();
+            m.fence().unwrap();
+            m.read(&registers[1 - p]).unwrap() < round
+        };
+        (1..=ROUNDS).map(round).collect()
+    };
+    let [missed, missed_too] = thread::scope(|scope| {
+        let play = &play;
+        let threads = [0, 1].map(|p| scope.spawn(move || play(p)));
+        threads.map(|thread| thread.join().expect("it does not panic"))
+    });
+    assert_eq!(std::iter::zip(missed, missed_too).filter(|both| *both == (true, true)).count(), 0);
+}
