@@ -1,4 +1,4 @@
-//! Fair locks for threads, in order of arrival.
+//! Fair locks for threads and processes, in order of arrival.
 //!
 //! ```
 //! use std::thread;
@@ -20,6 +20,7 @@
 //! | [`Place`], [`Turn`] | your place in line, before you wait |
 //! | [`algorithms`] | the same by any other algorithm of the catalogue |
 //! | [`choosing`] | which lock to choose, and how fast they are |
+//! | `process::Semaphore` | at most k *processes* at a time, which may die at any moment; on Linux only |
 //!
 //! Both are algorithms of the catalogue, `ticket` and `ticket-k`: the source that runs here is the source that is checked,
 //! for every interleaving and any number of tickets. What is added here is the data inside, guards, and giving up.
@@ -44,6 +45,8 @@ mod line;
 #[cfg(feature = "lock_api")]
 mod lock_api;
 mod mutex;
+#[cfg(target_os = "linux")]
+pub mod process;
 mod semaphore;
 mod tickets;
 
