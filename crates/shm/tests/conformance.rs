@@ -76,8 +76,8 @@ fn what_is_not_plausible_is_not_read() {
     assert_eq!(m.read(&x), Err(Halt::Damaged));
 }
 
-/// Two threads pass a register to and fro, each sleeping at its own bell until the other has written: a lost wake-up would cost a
-/// nap each time, and with naps as long as an hour it would hang.
+/// Two threads pass a register to and fro, each sleeping at its own bell until the other has written. The first wake-up that is
+/// lost costs a nap; then naps are an hour long, and the next one would hang.
 #[test]
 fn who_sleeps_is_woken_by_who_writes_at_its_home() {
     struct Never;
@@ -101,7 +101,6 @@ fn who_sleeps_is_woken_by_who_writes_at_its_home() {
             if p == 0 {
                 throw(&mut m).unwrap();
             }
-            m.begin(None);
             m.spin(|m| m.test(&ball[p], |ball| ball == round)).unwrap();
             if p == 1 {
                 throw(&mut m).unwrap();
