@@ -1,4 +1,4 @@
-//! `doorway`: list, check, measure and survey the algorithms.
+//! `doorway`: run commands in line; list, check, measure and survey the algorithms.
 mod bench;
 mod check;
 mod grow;
@@ -8,6 +8,10 @@ mod output;
 mod plot;
 mod progress;
 mod rmr;
+#[cfg(target_os = "linux")]
+mod run;
+#[cfg(target_os = "linux")]
+mod status;
 mod survey;
 
 use std::process::ExitCode;
@@ -16,7 +20,8 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 
 use output::{Answer, Trouble};
 
-/// Fair locks, each algorithm written once: run it, check it completely, read its counterexamples.
+/// Commands in line, so many at a time; and the fair locks behind it, each algorithm written once: run it, check it completely,
+/// read its counterexamples.
 #[derive(Parser)]
 #[command(name = "doorway", version, disable_help_subcommand = true)]
 struct Arguments {
@@ -26,6 +31,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Runs a command, so many at a time, in order of arrival
+    #[cfg(target_os = "linux")]
+    Run(run::Arguments),
+    /// Shows who is inside and who waits, in order
+    #[cfg(target_os = "linux")]
+    Status(status::Arguments),
+    /// Removes what is left of a line that nobody uses
+    #[cfg(target_os = "linux")]
+    Forget(status::Forget),
     /// Lists the algorithms, where they come from and what is claimed of them
     List(list::Arguments),
     /// Checks an algorithm: every run of it, every property
@@ -41,6 +55,12 @@ enum Command {
 fn main() -> ExitCode {
     let answer = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
+            #[cfg(target_os = "linux")]
+            Command::Run(arguments) => run::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Status(arguments) => status::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Forget(arguments) => status::forget(&arguments),
             Command::List(arguments) => list::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
             Command::Rmr(arguments) => rmr::run(&arguments),

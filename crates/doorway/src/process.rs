@@ -60,7 +60,7 @@ use std::{
 
 use doorway_algorithms::kexclusion::k_bakery_fife::KBakeryFife;
 use doorway_memory::{Exclusion, Pid, Ticket, Value};
-pub use doorway_shm::Error;
+pub use doorway_shm::{Error, names};
 use doorway_shm::{File, Halt, Location, Look, Ours, Phase, Plan, Record, Shared, Taken, Watch, locate};
 
 /// So many may be inside or in line at once, unless k is large.

@@ -43,6 +43,6 @@ pub use error::Error;
 pub use file::{File, Taken};
 pub use map::Ours;
 pub use memory::{Halt, Look, Plan, Reg, Shared, Watch};
-pub use place::{Location, locate};
+pub use place::{Location, locate, names};
 pub use record::{Phase, Record};
 pub use region::MOST_SLOTS;

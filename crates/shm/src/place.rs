@@ -1,6 +1,8 @@
 //! Names and paths.
 use std::{
-    env, fs, io,
+    env,
+    ffi::OsString,
+    fs, io,
     os::unix::{
         ffi::OsStrExt,
         fs::{DirBuilderExt, MetadataExt, OpenOptionsExt},
@@ -85,6 +87,25 @@ pub fn locate(name: &Path) -> Result<Location, Error> {
         return Err(Error::Name { name: name.to_owned() });
     }
     Ok(Location { path: directory()?.join(name), private: true })
+}
+
+/// The names in the runtime directory of the user, in alphabetical order.
+///
+/// # Errors
+/// If the directory is not ours alone, or cannot be read.
+///
+/// ```
+/// assert!(doorway_shm::names()?.iter().all(|name| !name.is_empty()));
+/// # Ok::<(), doorway_shm::Error>(())
+/// ```
+pub fn names() -> Result<Vec<OsString>, Error> {
+    let path = directory()?;
+    let read = || fs::read_dir(&path)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>();
+    let mut names = read().map_err(|source| Error::Io { path: path.clone(), doing: "read", source })?;
+    // What is being made has a name that begins with a dot.
+    names.retain(|name| !name.as_bytes().starts_with(b"."));
+    names.sort();
+    Ok(names)
 }
 
 fn directory() -> Result<PathBuf, Error> {
