@@ -14,7 +14,7 @@ mod run;
 mod status;
 mod survey;
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::{Parser, Subcommand, error::ErrorKind};
 
@@ -31,8 +31,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a command, so many at a time, in order of arrival
     #[cfg(target_os = "linux")]
+    #[command(about = run::ABOUT)]
     Run(run::Arguments),
     /// Shows who is inside and who waits, in order
     #[cfg(target_os = "linux")]
@@ -52,9 +52,26 @@ enum Command {
     Survey(survey::Arguments),
 }
 
+// `doorway run` alone: a command that is run a thousand times should not each time learn what else there is.
+#[cfg(target_os = "linux")]
+#[derive(Parser)]
+#[command(name = "doorway run", bin_name = "doorway run", about = run::ABOUT)]
+struct Run {
+    #[command(flatten)]
+    arguments: run::Arguments,
+}
+
+fn parse() -> Result<Command, clap::Error> {
+    #[cfg(target_os = "linux")]
+    if env::args_os().nth(1).is_some_and(|word| word == "run") {
+        return Run::try_parse_from(env::args_os().skip(1)).map(|run| Command::Run(run.arguments));
+    }
+    Arguments::try_parse().map(|arguments| arguments.command)
+}
+
 fn main() -> ExitCode {
-    let answer = match Arguments::try_parse() {
-        Ok(arguments) => match arguments.command {
+    let answer = match parse() {
+        Ok(command) => match command {
             #[cfg(target_os = "linux")]
             Command::Run(arguments) => run::run(&arguments),
             #[cfg(target_os = "linux")]

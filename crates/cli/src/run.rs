@@ -18,6 +18,8 @@ use signal_hook::{
 
 use crate::output::{Answer, Trouble};
 
+pub(crate) const ABOUT: &str = "Runs a command, so many at a time, in order of arrival";
+
 /// No place was free: what `sysexits.h` calls a temporary failure.
 const NO_PLACE: u8 = 75;
 
