@@ -331,6 +331,9 @@ pub enum Processes {
 /// assert_eq!(Claim::Entries(Some(1)).to_string(), "entries 1");
 /// assert_eq!(Claim::Crashes.to_string(), "fewer than k crashes");
 /// assert_eq!(Claim::SafeRegisters.to_string(), "safe registers");
+/// assert_eq!(Claim::Deaths.to_string(), "deaths");
+/// assert_eq!(Claim::FailsWithDeaths(Property::Exclusion).to_string(), "not exclusion with deaths");
+/// assert_eq!(Claim::Abandons.to_string(), "abandons");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
@@ -347,6 +350,12 @@ pub enum Claim {
     Crashes,
     /// All this is so even if registers are only safe: a read that overlaps a write may return anything.
     SafeRegisters,
+    /// All this is so even if processes die and others [reap](doorway_memory::Exclusion::reap) them.
+    Deaths,
+    /// The property fails if processes die and others reap them.
+    FailsWithDeaths(Property),
+    /// All this is so even if processes [give up](doorway_memory::Exclusion::abandon) while they wait.
+    Abandons,
 }
 
 impl fmt::Display for Claim {
@@ -360,6 +369,9 @@ impl fmt::Display for Claim {
             Claim::Entries(None) => f.write_str("entries unbounded"),
             Claim::Crashes => f.write_str("fewer than k crashes"),
             Claim::SafeRegisters => f.write_str("safe registers"),
+            Claim::Deaths => f.write_str("deaths"),
+            Claim::FailsWithDeaths(property) => write!(f, "not {property} with deaths"),
+            Claim::Abandons => f.write_str("abandons"),
         }
     }
 }

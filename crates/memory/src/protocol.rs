@@ -40,6 +40,22 @@ pub trait Exclusion<M: Memory> {
     /// ```
     const SYMMETRIC: bool = false;
 
+    /// Whether the passage of a process that has died can be finished by others: whether there is a [`reap`](Self::reap).
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// fn survives<M: Memory, A: Exclusion<M>>() -> bool { A::REAPABLE }
+    /// ```
+    const REAPABLE: bool = false;
+
+    /// Whether a process can give up while it waits: whether there is an [`abandon`](Self::abandon).
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// fn has_deadlines<M: Memory, A: Exclusion<M>>() -> bool { A::ABANDONABLE }
+    /// ```
+    const ABANDONABLE: bool = false;
+
     /// Takes a place in line.
     ///
     /// ```
@@ -84,6 +100,47 @@ pub trait Exclusion<M: Memory> {
     /// # Ok(()) }
     /// ```
     fn exit(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+
+    /// Gives up, while waiting. Takes the place of the rest of `wait`, and of `exit`: afterwards the process is not in line
+    /// any more, and can come again.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory, Pid};
+    /// /// Gets in line, and out of it again.
+    /// fn change_of_mind<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+    ///     assert!(A::ABANDONABLE);
+    ///     let place = lock.doorway(m, p)?;
+    ///     lock.abandon(m, p, &place)
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If it is not [`ABANDONABLE`](Self::ABANDONABLE).
+    fn abandon(&self, _: &mut M, _: Pid, _: &Self::Place) -> Result<(), M::Halt> {
+        unreachable!("only what is `ABANDONABLE` is abandoned")
+    }
+
+    /// Finishes the passage of a process that has died, wherever it was: in the doorway, waiting, inside, on the way out, in
+    /// no passage at all, or being reaped by someone who has died too. It gets no place, for that died with the process.
+    ///
+    /// Anyone who knows that the process is dead can do it, in the midst of a passage of their own too; but not two at a time
+    /// for the same process. When it is done, the process' number is free for another.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory, Pid};
+    /// /// A new process takes the number of a dead one.
+    /// fn inherit<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, dead: Pid) -> Result<A::Place, M::Halt> {
+    ///     assert!(A::REAPABLE);
+    ///     lock.reap(m, dead)?;
+    ///     lock.doorway(m, dead)
+    /// }
+    /// ```
+    ///
+    /// # Panics
+    /// If it is not [`REAPABLE`](Self::REAPABLE).
+    fn reap(&self, _: &mut M, _dead: Pid) -> Result<(), M::Halt> {
+        unreachable!("only what is `REAPABLE` is reaped")
+    }
 }
 
 /// A piece that papers share: an operation, and a rule about what the processes' calls return.

@@ -20,6 +20,16 @@
 //! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, k-first-come-first-served, bounded
 //! exit. A process waits on registers that are its own: in a distributed shared memory a passage makes 4(N-1) remote
 //! references.
+//!
+//! Death and giving up are ours, not the paper's. All that is known of a process is in registers that only it writes, and
+//! line 25 does not ask where it was: so line 25, run by anyone, is the end of any passage, and can be run again from its
+//! start. To the others a process that dies before line 15 has only been slow to take a ticket, and one that dies later has
+//! been inside for no time at all. `Ticket[p]` stays, for tickets are never reset: who has the number next announces itself
+//! with it on line 14, as the dead one would have.
+//!
+//! No fence is needed there. The writes of one who dies become visible before anyone can know of the death: a processor that
+//! leaves a process has emptied its store buffer. Who reaps hands the number on after line 25, and writes become visible in
+//! their order; so the next owner's come later. Giving up is an exit, which has no fence.
 use alloc::vec::Vec;
 use core::ops::{
     ControlFlow::{Break, Continue},
@@ -30,7 +40,7 @@ use doorway_memory::{Exclusion, Home, Local, Memory, Name, Pid, Property::*, Sin
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
+    Claim::{Abandons, Crashes, Deaths, Holds},
     Kind, LocalSpin, Remote,
 };
 
@@ -50,6 +60,8 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
         Crashes,
+        Deaths,
+        Abandons,
     ],
     remark: "tickets are never reset, so they grow with every passage",
     remote: Some(Remote::both("Θ(N)")),
@@ -62,7 +74,7 @@ pub struct KBakery<M: Memory> {
     k: usize,
     pub(crate) ticket: Vec<M::Reg<Ticket>>,
     /// `Want[i][p]`: the ticket with which i wants to enter, as p is told; `None` is ∞.
-    want: Told<M, Option<Ticket>>,
+    pub(crate) want: Told<M, Option<Ticket>>,
 }
 
 impl<M: Memory> KBakery<M> {
@@ -120,7 +132,19 @@ impl<M: Memory> Exclusion<M> for KBakery<M> {
     }
 
     fn exit(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {
-        self.want.tell(m, "25", p, None)
+        self.reap(m, p)
+    }
+
+    const ABANDONABLE: bool = true;
+
+    fn abandon(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {
+        self.reap(m, p)
+    }
+
+    const REAPABLE: bool = true;
+
+    fn reap(&self, m: &mut M, dead: Pid) -> Result<(), M::Halt> {
+        self.want.tell(m, "25", dead, None)
     }
 }
 

@@ -22,12 +22,19 @@
 //! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded
 //! exit. Who enters before one that came earlier has captured it on the way, so that one can follow at once. In a
 //! distributed shared memory a passage makes 5(N-1) remote references.
+//!
+//! Death and giving up are as in `k-bakery`, and leave Capture as it is. `Capture[p][i]` is never above `Ticket[p]`, which
+//! stays too, so whoever takes a ticket later takes a larger one and is not captured by what a dead one has left behind. Who
+//! is captured by it was in line already, and may go in: p was allowed inside with that one ahead of it, and p is no longer
+//! there. If p dies or gives up in the midst of line 23, those it has not told of are as if p had never got so far, and it
+//! was not inside, so it has not overtaken them. (`broken/k_bakery_fife_reset.rs` is what happens if `Ticket[p]` does not
+//! stay.)
 use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 
 use super::k_bakery::{self, KBakery, Told};
 use crate::{
     About,
-    Claim::{Crashes, Holds},
+    Claim::{Abandons, Crashes, Deaths, Holds},
 };
 
 /// What is known of it.
@@ -46,13 +53,15 @@ pub const ABOUT: About = About {
         Holds(BoundedExit),
         Holds(WaitFreeDoorway),
         Crashes,
+        Deaths,
+        Abandons,
     ],
     ..k_bakery::ABOUT
 };
 
 /// The lock; see the [module](self).
 pub struct KBakeryFife<M: Memory> {
-    base: KBakery<M>,
+    pub(crate) base: KBakery<M>,
     /// `Capture[i][p]`: the largest ticket with which i has entered, as p is told.
     capture: Told<M, Ticket>,
 }
@@ -87,5 +96,17 @@ impl<M: Memory> Exclusion<M> for KBakeryFife<M> {
 
     fn exit(&self, m: &mut M, p: Pid, mine: &Ticket) -> Result<(), M::Halt> {
         self.base.exit(m, p, mine)
+    }
+
+    const ABANDONABLE: bool = true;
+
+    fn abandon(&self, m: &mut M, p: Pid, mine: &Ticket) -> Result<(), M::Halt> {
+        self.base.abandon(m, p, mine)
+    }
+
+    const REAPABLE: bool = true;
+
+    fn reap(&self, m: &mut M, dead: Pid) -> Result<(), M::Halt> {
+        self.base.reap(m, dead)
     }
 }
