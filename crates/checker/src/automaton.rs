@@ -31,6 +31,8 @@ pub(crate) struct Automaton {
     /// For each process, if there are store buffers.
     buffers: Vec<Buffers>,
     fences: Fences,
+    deaths: bool,
+    abandons: bool,
     /// Whether some steps are taken before others; that takes for granted that there are no barriers.
     reduces: bool,
     /// The steps of all local states: (next local state, value written), one entry for each value seen.
@@ -59,6 +61,17 @@ struct Process {
     ids: FxHashMap<Box<[u64]>, u32>,
     hot: Vec<Hot>,
     tickets: Vec<TicketSet>,
+    /// For each local state what an interruption makes of it, if there are any.
+    interrupted: Vec<Interrupted>,
+}
+
+/// What interruptions make of a local state.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Interrupted {
+    /// If it dies.
+    pub(crate) dead: Option<u32>,
+    /// If it gives up.
+    pub(crate) gone: Option<u32>,
 }
 
 /// A local state: where the process is and what it has seen.
@@ -168,6 +181,8 @@ impl Automaton {
             registers,
             buffers: Vec::new(),
             fences: model.fences,
+            deaths: model.deaths,
+            abandons: model.abandons,
             reduces: model.reduces(),
             steps: Vec::new(),
             renumbered: FxHashMap::default(),
@@ -247,6 +262,12 @@ impl Automaton {
     #[inline]
     pub(crate) fn hot(&self, p: Pid, local: u32) -> &Hot {
         &self.processes[p].hot[local as usize]
+    }
+
+    /// What interruptions make of a local state; only if there are any in the model.
+    #[inline]
+    pub(crate) fn interrupted(&self, p: Pid, local: u32) -> Interrupted {
+        self.processes[p].interrupted[local as usize]
     }
 
     pub(crate) fn local(&self, p: Pid, local: u32) -> &Local {
@@ -489,10 +510,19 @@ impl Automaton {
             drains_all: self.has_buffers() && access.is_some_and(|access| access.op == Op::Barrier),
         };
         let process = &mut self.processes[p];
+        let place = (self.abandons && section == Section::Wait).then(|| program.place(&history));
         process.locals.push(Local { section, passages, history: history.into(), access });
         process.ids.insert(key, id);
         process.hot.push(hot);
         process.tickets.push(tickets);
+        if self.deaths || self.abandons {
+            process.interrupted.push(Interrupted::default());
+            // The start of a reap leads nowhere else: it is there already.
+            let dead =
+                if self.deaths { Some(self.local_id(program, p, Section::Reap, passages, Vec::new())?) } else { None };
+            let gone = place.map(|place| self.local_id(program, p, Section::Abandon, passages, place)).transpose()?;
+            self.processes[p].interrupted[id as usize] = Interrupted { dead: dead.filter(|&dead| dead != id), gone };
+        }
         Ok(id)
     }
 

@@ -197,6 +197,11 @@ impl Batch<'_> {
                     self.become_visible(&mut tickets, state, p, out);
                 }
             }
+            if self.model.has_interruptions() {
+                for p in self.model.processes() {
+                    self.interrupt(&mut tickets, state, p, out);
+                }
+            }
             out.degrees.push((out.edges.len() - edges) as u16);
             out.crowded |= inside > self.model.k;
         }
@@ -263,6 +268,30 @@ impl Batch<'_> {
             self.arrive_renumbered(before, after, Model::memory_of(p), out);
         } else {
             self.arrive(after, Model::memory_of(p), out);
+        }
+    }
+
+    /// Process `p` dies, or gives up. Its registers stay as they are.
+    fn interrupt<const W: usize>(
+        &self,
+        tickets: &mut Option<TicketSet>,
+        state: State<W>,
+        p: usize,
+        out: &mut Successors,
+    ) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let local = layout.fields[p].get(&state.words);
+        let interrupted = automaton.interrupted(p, local);
+        for next in [interrupted.gone, interrupted.dead].into_iter().flatten() {
+            let mut after = state;
+            layout.fields[p].set(&mut after.words, next);
+            after.hash ^= automaton.hot(p, local).hash ^ automaton.hot(p, next).hash;
+            if automaton.has_tickets() && automaton.tickets(p, local) != automaton.tickets(p, next) {
+                let before = *tickets.get_or_insert_with(|| self.tickets(&state));
+                self.arrive_renumbered(before, after, self.model.interruption_of(p), out);
+            } else {
+                self.arrive(after, self.model.interruption_of(p), out);
+            }
         }
     }
 

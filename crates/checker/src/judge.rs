@@ -86,6 +86,12 @@ impl<'a> Judge<'a> {
         self.buffered(state) & !(stepping >> Model::memory_of(0)) == 0
     }
 
+    /// Whether this step is someone dying.
+    #[inline]
+    pub(crate) fn dies(&self, stepping: Pid, to: Id) -> bool {
+        self.model.interrupted(stepping).is_some_and(|p| self.section(to, p) == Section::Reap)
+    }
+
     /// Whether this step is process `p` getting inside.
     #[inline]
     pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {

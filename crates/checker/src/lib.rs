@@ -137,6 +137,16 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     if program.is_part() && model.crashes > 0 {
         return Err(Error::Model("crashes are for locks; a part is checked without".to_string()));
     }
+    if program.is_part() && model.has_interruptions() {
+        let what = if model.deaths { "deaths" } else { "abandons" };
+        return Err(Error::Model(format!("{what} are for locks; a part is checked without")));
+    }
+    if model.deaths && !program.is_reapable() {
+        return Err(Error::Model("who dies in it cannot be reaped; check it without deaths".to_string()));
+    }
+    if model.abandons && !program.is_abandonable() {
+        return Err(Error::Model("who waits in it cannot give up; check it without abandons".to_string()));
+    }
     if program.is_part() && model.safe_registers {
         return Err(Error::Model("safe registers are for locks; a part is checked on atomic ones".to_string()));
     }

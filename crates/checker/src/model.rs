@@ -11,6 +11,12 @@ pub const MAX_PROCESSES: usize = 10;
 /// The most processes, with store buffers: an edge of the graph has four bits to say whose step it is, or whose buffer's.
 const MAX_BUFFERED: usize = 8;
 
+/// The most processes, with deaths or abandons: an edge has to say who dies or gives up too…
+const MAX_INTERRUPTED: usize = 8;
+
+/// …and so with store buffers there are fewer.
+const MAX_INTERRUPTED_BUFFERED: usize = 4;
+
 /// So many writes fit into a store buffer. Between two fences few algorithms write so often; of the others not every run is seen.
 pub(crate) const BUFFER: usize = 16;
 
@@ -25,6 +31,10 @@ pub struct Model {
     pub(crate) n: usize,
     pub(crate) k: usize,
     pub(crate) crashes: usize,
+    pub(crate) deaths: bool,
+    pub(crate) abandons: bool,
+    /// Whether someone may starve because others die for ever.
+    pub(crate) endless_deaths: bool,
     pub(crate) passages: Option<u32>,
     pub(crate) passages_in_all: Option<u32>,
     pub(crate) ticket_cap: Option<u32>,
@@ -57,6 +67,9 @@ impl Model {
             n,
             k: 1,
             crashes: 0,
+            deaths: false,
+            abandons: false,
+            endless_deaths: false,
             passages: None,
             ticket_cap: None,
             sequential: false,
@@ -94,6 +107,69 @@ impl Model {
     #[must_use]
     pub fn crashes(mut self, crashes: usize) -> Model {
         self.crashes = crashes;
+        self
+    }
+
+    /// Processes may die, as often and wherever they like, in the remainder too, and lose what they knew; others
+    /// [reap](doorway_memory::Exclusion::reap) them, and then their numbers are used again. For algorithms that are
+    /// [`REAPABLE`](doorway_memory::Exclusion::REAPABLE).
+    ///
+    /// To die is one step, which is nobody's. It puts the process at the start of its `reap`, whose steps then are taken under
+    /// its number, by whoever; when they are done it is in the remainder, as another process. That is the real thing, since
+    /// - a reap knows nothing but the dead one's number. Who runs it may be in the midst of a passage of its own, and nothing
+    ///   of that is changed by it: to everyone else it looks as if that process were slow and someone else took these steps.
+    ///   Runs in which the one who reaps does nothing else meanwhile are among all the interleavings looked at;
+    /// - how long it takes until someone notices is how long the first of these steps takes;
+    /// - if the one who reaps dies too, another begins again: during a reap a process can die once more, which puts it at the
+    ///   start of it. Where the one who reaped was itself is a death of its own;
+    /// - nobody knows where in its passage a dead one was, so it is reaped even if it was in none.
+    ///
+    /// It is taken for granted that nobody reaps the living, that no two reap the same one at once, and that its number is
+    /// used again only afterwards: these are for a lock on the number to see to, which is the system's.
+    ///
+    /// With [store buffers](Model::tso) what a dead process has written becomes visible all the same, and what is written for
+    /// it goes into the same buffer, behind. In truth it goes through the buffer of the one who reaps, but not before the dead
+    /// one's is empty, and it is visible before the number is used again; so it is later here than it can be, if anything. A
+    /// reap that reads what others write might see its own writer's earlier than it does here: none does so far.
+    ///
+    /// What the properties mean then: inside are the living only. Who dies does not wait any more, so it cannot be
+    /// overtaken, and does not starve; but a reap that was begun is to end, as an exit is. *Deadlock- and
+    /// starvation-freedom are about runs with finitely many deaths*, as in recoverable mutual exclusion (W. Golab and
+    /// A. Ramaraju, PODC 2016): however many have died, and wherever, those alive get in once there are no more deaths. If
+    /// others die for ever there is no such promise to keep: one who comes back again and again to die in the doorway can
+    /// be in everyone's way each time they look. `fife`, `bypass`, `bounded-exit` and `wait-free-doorway` are about all runs,
+    /// with deaths for ever too.
+    ///
+    /// With [`crashes`](Model::crashes) so many may stop for ever and not be reaped. That no place is lost is
+    /// starvation-freedom with k-1 crashes: however many have died and been reaped, and though k-1 stay inside for ever,
+    /// all others get in.
+    ///
+    /// ```
+    /// use doorway_algorithms::kexclusion::k_bakery::KBakery;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).deaths(), |space| KBakery::new(space, 2, 1))?;
+    /// assert!(report.holds(Property::Exclusion) && report.holds(Property::StarvationFreedom));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn deaths(mut self) -> Model {
+        self.deaths = true;
+        self
+    }
+
+    /// A process that waits may [give up](doorway_memory::Exclusion::abandon), whenever it likes; then it is in the remainder.
+    /// For algorithms that are [`ABANDONABLE`](doorway_memory::Exclusion::ABANDONABLE).
+    ///
+    /// Others may do so for ever and nobody may starve of it: giving up is no fault. It is not progress either: if someone
+    /// waits for ever while the others only give up, that is a deadlock.
+    ///
+    /// ```
+    /// let model = doorway_checker::Model::new(3).k(2).abandons();
+    /// ```
+    #[must_use]
+    pub fn abandons(mut self) -> Model {
+        self.abandons = true;
         self
     }
 
@@ -299,6 +375,9 @@ impl Model {
                 "with store buffers up to {MAX_BUFFERED} processes can be checked, not {n}"
             )));
         }
+        if self.has_interruptions() {
+            self.validate_interruptions()?;
+        }
         if self.store_buffers && self.safe_registers {
             return Err(Error::Model(
                 "a safe register has no store buffer before it; check one without the other".to_string(),
@@ -327,6 +406,24 @@ impl Model {
         Ok(())
     }
 
+    /// What goes together with deaths and abandons.
+    fn validate_interruptions(&self) -> Result<(), Error> {
+        let what = if self.deaths { "deaths" } else { "abandons" };
+        let (n, most) = (self.n, self.first_interruption());
+        let refused = match () {
+            () if n > most => {
+                let buffers = if self.store_buffers { " and store buffers" } else { "" };
+                format!("with {what}{buffers} up to {most} processes can be checked, not {n}")
+            }
+            () if self.symmetric => {
+                format!("with {what} processes cannot be counted as alike; check it without symmetry")
+            }
+            () if self.safe_registers => format!("{what} are checked on atomic registers, not on safe ones"),
+            () => return Ok(()),
+        };
+        Err(Error::Model(refused))
+    }
+
     /// Whether tickets are plain numbers, as there are only so many: then there is nothing to renumber.
     pub(crate) fn has_real_tickets(&self) -> bool {
         self.ticket_cap.is_some() || self.passages_in_all.is_some()
@@ -336,10 +433,10 @@ impl Model {
         self.properties.is_empty() || self.properties.contains(&property)
     }
 
-    /// Whether a step that concerns nobody else may be taken before all others. Not if its process may stop before it: then
-    /// there are runs without it.
+    /// Whether a step that concerns nobody else may be taken before all others. Not if its process may stop before it, or die
+    /// or give up: then there are runs without it.
     pub(crate) fn reduces(&self) -> bool {
-        self.store_buffers && self.crashes == 0 && !self.every_order
+        self.store_buffers && self.crashes == 0 && !self.has_interruptions() && !self.every_order
     }
 
     /// Who a step is said to be taken by when a write of process `p` becomes visible.
@@ -350,6 +447,25 @@ impl Model {
     /// Whose write becomes visible in a step, if it is not a step of a process.
     pub(crate) fn becomes_visible(&self, stepping: Pid) -> Option<Pid> {
         stepping.checked_sub(MAX_BUFFERED).filter(|_| self.store_buffers)
+    }
+
+    /// Whether processes may be interrupted in what they do: die, or give up.
+    pub(crate) fn has_interruptions(&self) -> bool {
+        self.deaths || self.abandons
+    }
+
+    fn first_interruption(&self) -> Pid {
+        if self.store_buffers { MAX_INTERRUPTED_BUFFERED } else { MAX_INTERRUPTED }
+    }
+
+    /// Who a step is said to be taken by when process `p` dies or gives up. Where it is then tells which.
+    pub(crate) fn interruption_of(&self, p: Pid) -> Pid {
+        self.first_interruption() + p
+    }
+
+    /// Who dies or gives up in a step, if it is not a step of a process.
+    pub(crate) fn interrupted(&self, stepping: Pid) -> Option<Pid> {
+        stepping.checked_sub(self.first_interruption()).filter(|&p| p < self.n && self.has_interruptions())
     }
 
     pub(crate) fn processes(&self) -> std::ops::Range<Pid> {

@@ -23,11 +23,25 @@ pub enum Section {
     Critical,
     /// On the way out.
     Exit,
+    /// On the way out without having been inside: it has given up.
+    Abandon,
+    /// Dead, and another finishes its passage.
+    Reap,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 5] =
-        [Section::Remainder, Section::Doorway, Section::Wait, Section::Critical, Section::Exit];
+    pub(crate) const ALL: [Section; 7] = [
+        Section::Remainder,
+        Section::Doorway,
+        Section::Wait,
+        Section::Critical,
+        Section::Exit,
+        Section::Abandon,
+        Section::Reap,
+    ];
+
+    /// The ways out; the last two only in models that have them.
+    pub(crate) const WAYS_OUT: [Section; 3] = [Section::Exit, Section::Abandon, Section::Reap];
 
     /// Where a process is as soon as it has begun to leave this section.
     pub(crate) fn begun(self) -> Section {
@@ -62,6 +76,8 @@ impl fmt::Display for Section {
             Section::Wait => "wait",
             Section::Critical => "critical section",
             Section::Exit => "exit",
+            Section::Abandon => "abandon",
+            Section::Reap => "reap",
         })
     }
 }
@@ -74,6 +90,15 @@ pub(crate) trait Program {
 
     /// Whether a process may leave this section.
     fn goes_on(&self, section: Section) -> bool;
+
+    /// Whether there is a `reap`.
+    fn is_reapable(&self) -> bool;
+
+    /// Whether there is an `abandon`.
+    fn is_abandonable(&self) -> bool;
+
+    /// What a process that waits still has seen when it gives up: its place, which a history in `wait` begins with.
+    fn place(&self, history: &[Word]) -> Vec<Word>;
 
     /// Whether processes are all alike.
     fn is_symmetric(&self) -> bool;
@@ -92,6 +117,14 @@ pub(crate) struct Lock<A>(pub(crate) A);
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        if section == Section::Reap {
+            view.section = section;
+            if self.0.reap(view, p).is_err() {
+                return Section::Reap;
+            }
+            view.forget_after(0);
+            return Section::Remainder;
+        }
         let mut section = section.begun();
         let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
         loop {
@@ -113,6 +146,13 @@ impl<A: Exclusion<View>> Program for Lock<A> {
                     view.forget_after(0);
                     return Section::Remainder;
                 }
+                (Section::Abandon, Some(place)) => {
+                    if self.0.abandon(view, p, place).is_err() {
+                        return Section::Abandon;
+                    }
+                    view.forget_after(0);
+                    return Section::Remainder;
+                }
                 _ => {
                     let Ok(taken) = self.0.doorway(view, p) else { return Section::Doorway };
                     view.forget_after(0);
@@ -126,6 +166,20 @@ impl<A: Exclusion<View>> Program for Lock<A> {
 
     fn goes_on(&self, _: Section) -> bool {
         true
+    }
+
+    fn is_reapable(&self) -> bool {
+        A::REAPABLE
+    }
+
+    fn is_abandonable(&self) -> bool {
+        A::ABANDONABLE
+    }
+
+    fn place(&self, history: &[Word]) -> Vec<Word> {
+        let mut view = View::look(history.to_vec(), Fences::None);
+        A::Place::load(&mut view);
+        history[..view.at].to_vec()
     }
 
     fn is_symmetric(&self) -> bool {
@@ -169,6 +223,18 @@ impl<A: Part<View>> Program for Piece<A> {
 
     fn goes_on(&self, section: Section) -> bool {
         A::AGAIN || section != Section::Critical
+    }
+
+    fn is_reapable(&self) -> bool {
+        false
+    }
+
+    fn is_abandonable(&self) -> bool {
+        false
+    }
+
+    fn place(&self, _: &[Word]) -> Vec<Word> {
+        Vec::new()
     }
 
     fn is_symmetric(&self) -> bool {

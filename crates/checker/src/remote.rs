@@ -88,6 +88,9 @@ pub fn remote_references<A: Exclusion<View>>(
     if model.store_buffers {
         return Err(Error::Model("remote references are counted without store buffers".to_string()));
     }
+    if model.has_interruptions() {
+        return Err(Error::Model("remote references are counted without deaths and abandons".to_string()));
+    }
     let mut registers = Registers::default();
     let program = Lock(make(&mut registers));
     let mut found =

@@ -31,14 +31,15 @@ pub struct Run {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Step {
-    /// Who takes it; or whose write it is that becomes visible.
+    /// Who takes it, or for whom it is taken; or whose write it is that becomes visible.
     pub process: Pid,
     /// The paper's line, or that of the source.
     pub line: String,
     /// What is accessed: `flag[0] := true` writes, `flag[1] = true` reads. With store buffers there are also `fence` and
-    /// `flag[0] := true becomes visible`, which is no step of the process.
+    /// `flag[0] := true becomes visible`, which is no step of the process; with deaths and abandons `dies` and `gives up`, and
+    /// `flag[0] := true by another` for a process that is dead.
     pub access: String,
-    /// What the process has got to by it, if anything: `inside`, `out`, or for a part `returned`.
+    /// What the process has got to by it, if anything: `inside`, `out`, `reaped`, or for a part `returned`.
     pub arrives: Option<&'static str>,
 }
 
@@ -130,6 +131,20 @@ impl<'a> Machine<'a> {
         Some(Step { process: p, line, access: format!("{text} becomes visible"), arrives: None })
     }
 
+    /// Process `p` dies.
+    pub(crate) fn die(&mut self, p: Pid) -> Step {
+        let (_, passages, _) = self.processes[p];
+        self.processes[p] = (Section::Reap, passages, Vec::new());
+        Step { process: p, line: String::new(), access: "dies".to_string(), arrives: None }
+    }
+
+    /// Process `p` gives up, if it waits.
+    pub(crate) fn give_up(&mut self, p: Pid) -> Option<Step> {
+        let (Section::Wait, passages, history) = &self.processes[p] else { return None };
+        self.processes[p] = (Section::Abandon, *passages, self.program.place(history));
+        Some(Step { process: p, line: String::new(), access: "gives up".to_string(), arrives: None })
+    }
+
     /// Whether process `p` can take a step: not if it waits for its own writes to become visible.
     pub(crate) fn can_step(&self, p: Pid) -> bool {
         let waits = |p: Pid| self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
@@ -194,11 +209,15 @@ impl<'a> Machine<'a> {
                 text += " ends";
             }
         }
+        if section == Section::Reap {
+            text += " by another";
+        }
         let step = Step {
             process: p,
             line,
             access: text,
             arrives: match ran.section {
+                Section::Remainder if section == Section::Reap => Some("reaped"),
                 Section::Critical if self.program.is_part() => Some("returned"),
                 Section::Critical => Some("inside"),
                 Section::Remainder => Some("out"),
@@ -235,6 +254,12 @@ impl<'a> Machine<'a> {
             |machine: &Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
         if let Some(p) = model.becomes_visible(p) {
             return Ok(self.become_visible(p).filter(|_| arrived(self)));
+        }
+        if let Some(p) = model.interrupted(p) {
+            let local = graph.layout.fields[p].get(graph.state(target));
+            let dies = graph.automaton.hot(p, local).section == Section::Reap;
+            let step = if dies { Some(self.die(p)) } else { self.give_up(p) };
+            return Ok(step.filter(|_| arrived(self)));
         }
         if !self.can_step(p) {
             return Ok(None);

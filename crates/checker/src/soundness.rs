@@ -3,7 +3,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use doorway_algorithms::{
     About, Kind, Size,
-    kexclusion::{k_bakery::KBakery, ticket_k::TicketK},
+    kexclusion::{k_bakery::KBakery, k_bakery_fife::KBakeryFife, ticket_k::TicketK},
     mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
     registry::{self, Visitor},
 };
@@ -69,8 +69,12 @@ fn without_splitting(graph: &Graph) -> BTreeSet<Image> {
 
 /// Real states with tickets up to `cap`, those searched, and those searched if gaps were simply closed.
 fn compare<A: Exclusion<View>>(n: usize, cap: u32, make: impl Fn(&mut Registers) -> A) -> [BTreeSet<Image>; 3] {
-    let (_, _, real) = explore(&Model::new(n).ticket_cap(cap), &make);
-    let (_, _, searched) = explore(&Model::new(n), &make);
+    compare_in(&Model::new(n), cap, make)
+}
+
+fn compare_in<A: Exclusion<View>>(model: &Model, cap: u32, make: impl Fn(&mut Registers) -> A) -> [BTreeSet<Image>; 3] {
+    let (_, _, real) = explore(&model.clone().ticket_cap(cap), &make);
+    let (_, _, searched) = explore(model, &make);
     let images = |graph: &Graph| states(graph).map(|state| image(graph, state)).collect();
     [images(&real), images(&searched), without_splitting(&searched)]
 }
@@ -91,6 +95,12 @@ fn every_real_state_of_bakery_labels_is_searched() {
         let [real, searched, _] = compare(n, cap, |space| BakeryLabels::new(space, n));
         assert_eq!(real, searched, "n={n}");
     }
+}
+
+#[test]
+fn every_real_state_of_k_bakery_with_deaths_and_abandons_is_searched() {
+    let [real, searched, _] = compare_in(&Model::new(2).deaths().abandons(), 12, |space| KBakery::new(space, 2, 1));
+    assert_eq!(real, searched);
 }
 
 /// Why the search follows both: closing gaps to 2 and going on from there misses states that occur.
@@ -160,6 +170,30 @@ fn random_runs_with_store_buffers_stay_among_the_states_searched() {
                     machine.become_visible(random.below(2));
                 } else {
                     machine.step(p).expect("it keeps the rules");
+                }
+                let state = machine.counted_as(&graph, &model).expect("every part of it is known");
+                assert!(searched.contains(&state), "run {run}, step {step}");
+            }
+        }
+    }
+}
+
+/// As above, with deaths and abandons.
+#[test]
+fn random_runs_with_deaths_and_abandons_stay_among_the_states_searched() {
+    let model = Model::new(2).deaths().abandons();
+    let (program, registers, graph) = explore(&model, |space| KBakeryFife::new(space, 2, 1));
+    let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+    let mut random = Random(5);
+    for run in 0..100 {
+        let mut machine = Machine::new(&program, &registers, &model);
+        for step in 0..2_000 {
+            let p = random.below(2);
+            for _ in 0..1 + random.below(8) {
+                match random.below(12) {
+                    0 => drop(machine.die(p)),
+                    1 => drop(machine.give_up(p)),
+                    _ => drop(machine.step(p).expect("it keeps the rules")),
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
                 assert!(searched.contains(&state), "run {run}, step {step}");

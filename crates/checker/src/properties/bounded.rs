@@ -1,5 +1,5 @@
 //! A section takes a bounded number of one's own steps, whatever others do.
-use super::{Evidence, Violation, waits::any};
+use super::{Evidence, Violation, waits::unless_reaped_anew};
 use crate::{judge::Need, program::Section};
 
 impl Evidence<'_> {
@@ -7,7 +7,7 @@ impl Evidence<'_> {
         let judge = &self.judge;
         let (path, p) = judge.shortest_to(|p| &self.waits[p].endless[section as usize])?;
         let there = |state| judge.section(state, p) == section;
-        let path = judge.lasso(path, there, any, Some(vec![Need::Step(p)]))?;
+        let path = judge.lasso(path, there, unless_reaped_anew(judge, p), Some(vec![Need::Step(p)]))?;
         let processes = self.processes(|waits| !waits.endless[section as usize].is_empty());
         Some(Violation { path, processes, note: format!("process {p} can be kept in `{section}`") })
     }

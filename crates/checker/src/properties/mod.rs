@@ -141,7 +141,7 @@ impl Evidence<'_> {
             Property::KFcfs => self.k_overtaking(),
             Property::Fife => self.held_back(),
             Property::Bypass => self.endless_overtaking(),
-            Property::BoundedExit => self.endless(Section::Exit),
+            Property::BoundedExit => Section::WAYS_OUT.into_iter().find_map(|way| self.endless(way)),
             Property::WaitFreeDoorway => self.endless(Section::Doorway),
             Property::WaitFree => self.endless(Section::Wait),
             _ => None,

@@ -12,7 +12,8 @@ use crate::{
 /// What can happen for ever while one process stays in one section.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// States on a fair cycle: the process can be kept there for ever though everyone goes on who has not crashed.
+    /// States on a fair cycle: the process can be kept there for ever though everyone goes on who has not crashed, and nobody
+    /// dies any more.
     pub(crate) starving: StateSet,
     /// States on a cycle with a step of the process, for each section: the section takes unboundedly many steps.
     pub(crate) endless: [StateSet; Section::ALL.len()],
@@ -32,8 +33,21 @@ impl Waits {
             let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, q, to);
             1 << q | u32::from(overtakes) << (ENTRIES + q)
         };
-        for section in [Section::Doorway, Section::Wait, Section::Exit] {
-            let there = Subgraph { graph: judge.graph, inside: |state| judge.section(state, p) == section, keep: any };
+        let is_fair = |members: &[Id], stepping: u32| {
+            // Who does not step is in the same section in all of these states.
+            stepping >> p & 1 == 1
+                && judge.may_crash(everyone & !(stepping | judge.resting(members[0])))
+                && judge.memory_is_fair(members[0], stepping)
+        };
+        let is_there = |section: &Section| match section {
+            Section::Abandon => judge.model.abandons,
+            Section::Reap => judge.model.deaths,
+            _ => true,
+        };
+        for section in [Section::Doorway, Section::Wait].into_iter().chain(Section::WAYS_OUT).filter(is_there) {
+            let inside = |state| judge.section(state, p) == section;
+            let there = Subgraph { graph: judge.graph, inside, keep: unless_reaped_anew(judge, p) };
+            let mut fair = StateSet::default();
             there.components(
                 || judge.model.cancelled(),
                 label,
@@ -43,16 +57,9 @@ impl Waits {
                     }
                     let stepping = labels & ((1 << ENTRIES) - 1);
                     let overtakers = labels >> ENTRIES;
-                    // Who does not step is in the same section in all of these states.
-                    let resting = judge.resting(members[0]);
                     waits.overtakers |= overtakers;
                     let bad = [
-                        (
-                            stepping >> p & 1 == 1
-                                && judge.may_crash(everyone & !(stepping | resting))
-                                && judge.memory_is_fair(members[0], stepping),
-                            &mut waits.starving,
-                        ),
+                        (is_fair(members, stepping), if judge.model.deaths { &mut fair } else { &mut waits.starving }),
                         (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
                         (overtakers != 0, &mut waits.overtaken),
                     ];
@@ -61,6 +68,26 @@ impl Waits {
                             for &state in members {
                                 set.insert(state);
                             }
+                        }
+                    }
+                },
+            );
+            if fair.is_empty() {
+                continue;
+            }
+            // Of what is fair with deaths, what is without. A step less is never fairer, so all of it is among these states.
+            let without = Subgraph {
+                graph: judge.graph,
+                inside: |state| fair.contains(state) && inside(state),
+                keep: with_few_deaths(judge, p),
+            };
+            without.components(
+                || judge.model.cancelled(),
+                |_, q, _| 1 << q,
+                |members, stepping, _| {
+                    if is_fair(members, stepping) {
+                        for &state in members {
+                            waits.starving.insert(state);
                         }
                     }
                 },
@@ -123,6 +150,17 @@ fn most_from(judge: &Judge<'_>, p: Pid, members: &[Id], marks: &Marks, ahead: &[
         }
     }
     most
+}
+
+/// Keeps every step but the deaths of process `p` itself: these end its stay in any section, and begin its reap anew.
+pub(crate) fn unless_reaped_anew<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + use<'a> {
+    move |_, stepping, _| !(judge.model.deaths && stepping == judge.model.interruption_of(p))
+}
+
+/// Keeps what can go on for ever while process `p` starves: anything but deaths.
+pub(crate) fn with_few_deaths<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + use<'a> {
+    let others_die = judge.model.endless_deaths;
+    move |_, stepping, to| !judge.dies(stepping, to) || (others_die && stepping != judge.model.interruption_of(p))
 }
 
 /// Keeps every step.
