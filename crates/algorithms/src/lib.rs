@@ -30,9 +30,12 @@ pub mod registry;
 
 /// What the texts show to be inadequate, and deliberate mistakes.
 pub mod broken {
+    pub mod bakery_reaped;
     pub mod danek_golab_no_dummy;
     pub mod fast_path;
     pub mod flaky;
+    pub mod k_bakery_fife_reset;
+    pub mod k_bakery_half_reaped;
     pub mod k_bakery_no_announce;
     pub mod livelock;
     pub mod lock_one;

@@ -122,6 +122,7 @@ catalogue! {
     exclusion mutex::filter              |space, size| Filter::new(space, size.n);
     exclusion mutex::bakery_labels       |space, size| BakeryLabels::new(space, size.n);
     exclusion mutex::bakery              |space, size| Bakery::new(space, size.n);
+    exclusion broken::bakery_reaped      |space, size| BakeryReaped::new(space, size.n);
     exclusion broken::flaky              |space, size| Flaky::new(space);
     exclusion mutex::peterson_tree       |space, size| PetersonTree::new(space, size.n);
     exclusion mutex::tournament          |space, size| Tournament::new(space, size.n);
@@ -145,6 +146,8 @@ catalogue! {
     exclusion kexclusion::k_bakery_fife  |space, size| KBakeryFife::new(space, size.n, size.k);
     exclusion kexclusion::k_bakery_safe  |space, size| KBakerySafe::new(space, size.n, size.k);
     exclusion broken::k_bakery_no_announce |space, size| KBakeryNoAnnounce::new(space, size.n, size.k);
+    exclusion broken::k_bakery_half_reaped |space, size| KBakeryHalfReaped::new(space, size.n, size.k);
+    exclusion broken::k_bakery_fife_reset |space, size| KBakeryFifeReset::new(space, size.n, size.k);
     exclusion kexclusion::log_k          |space, size| LogK::new(space, size.n, size.k);
     exclusion kexclusion::log_k_wide     |space, size| LogK::wide(space, size.n, size.k);
     exclusion broken::log_k_printed      |space, size| LogKPrinted::new(space, size.n, size.k);
@@ -287,7 +290,12 @@ mod tests {
                 let property = match *claim {
                     Claim::Holds(property) | Claim::Fails(property) => property,
                     Claim::Bypass(_) | Claim::Entries(_) => Property::Bypass,
-                    Claim::Crashes | Claim::SafeRegisters => continue,
+                    Claim::Crashes | Claim::SafeRegisters | Claim::Deaths | Claim::Abandons => continue,
+                    Claim::FailsWithDeaths(property) => {
+                        assert!(!about.claims.contains(&Claim::Deaths), "{} contradicts itself", about.name);
+                        assert!(properties.contains(&property), "{} claims {claim}", about.name);
+                        continue;
+                    }
                 };
                 assert!(properties.contains(&property), "{} claims {claim}", about.name);
                 assert!(seen.insert(property), "{} says two things about {property}", about.name);
