@@ -29,6 +29,12 @@ pub(crate) struct Arguments {
     /// Up to so many processes may stop for ever
     #[arg(long, value_name = "C", default_value_t = 0)]
     crashes: usize,
+    /// Processes may die anywhere; others reap them, and their numbers are used again
+    #[arg(long)]
+    deaths: bool,
+    /// Processes may give up while they wait
+    #[arg(long)]
+    abandons: bool,
     /// Each process makes at most so many passages
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
@@ -76,6 +82,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let why = "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`";
         return Err(Trouble(why.to_string()));
     }
+    for (asked, interruption) in [(arguments.deaths, Interruption::Death), (arguments.abandons, Interruption::Abandon)]
+    {
+        if asked {
+            interruption.supported_by(about)?;
+        }
+    }
     let properties = properties(about, &arguments.properties)?;
     let mut model = Model::new(size.n).k(size.k).crashes(arguments.crashes).only(properties.iter().copied());
     if let Some(passages) = arguments.passages {
@@ -89,6 +101,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     }
     if arguments.symmetry {
         model = model.symmetric();
+    }
+    if arguments.deaths {
+        model = model.deaths();
+    }
+    if arguments.abandons {
+        model = model.abandons();
     }
     model = match arguments.memory {
         Order::Sc => model,
@@ -108,6 +126,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         (Kinds::Atomic, Order::Sc) => false,
     };
     let claims = if unclaimed { Vec::new() } else { claims(about, size, arguments.crashes) };
+    let claims = if arguments.deaths { claims_with_deaths(claims) } else { claims };
+    let unclaimed = arguments.abandons && !about.claims.contains(&Claim::Abandons);
+    let claims = if unclaimed { Vec::new() } else { claims };
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
     let text = if arguments.json {
         let mut value = as_json(about, size, arguments.crashes, &report);
@@ -115,6 +136,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             value["registers"] = "safe".into();
         }
         value["symmetry"] = arguments.symmetry.into();
+        value["deaths"] = arguments.deaths.into();
+        value["abandons"] = arguments.abandons.into();
         if arguments.memory == Order::Tso {
             let place = |place: &&Location<'_>| format!("{}:{}", place.file(), place.line());
             value["memory"] = "tso".into();
@@ -124,10 +147,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     } else {
         let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
         let crashes = match arguments.crashes {
-            0 => String::new(),
-            1 => " with 1 crash".to_string(),
-            many => format!(" with {many} crashes"),
+            0 => None,
+            1 => Some("1 crash".to_string()),
+            many => Some(format!("{many} crashes")),
         };
+        let deaths = arguments.deaths.then(|| "deaths".to_string());
+        let abandons = arguments.abandons.then(|| "abandons".to_string());
+        let faults: Vec<String> = [crashes, deaths, abandons].into_iter().flatten().collect();
+        let faults = if faults.is_empty() { String::new() } else { format!(" with {}", faults.join(" and ")) };
         let safe = if arguments.registers == Kinds::Safe { " on safe registers" } else { "" };
         let tso = match arguments.memory {
             Order::Sc => "",
@@ -136,9 +163,61 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         };
         let alike = if arguments.symmetry { " modulo symmetry" } else { "" };
         let compared = beside_the_text(about, &claims, &report);
-        format!("{} n={}{k}{crashes}{safe}{tso}{alike}: {report}{compared}", about.name, size.n)
+        format!("{} n={}{k}{faults}{safe}{tso}{alike}: {report}{compared}", about.name, size.n)
     };
     Ok(Answer { text, code })
+}
+
+/// What may happen to a process, if the algorithm is made for it.
+#[derive(Clone, Copy)]
+enum Interruption {
+    Death,
+    Abandon,
+}
+
+impl Interruption {
+    /// Refuses an algorithm that is not, and names those that are.
+    fn supported_by(self, about: &'static About) -> Result<(), Trouble> {
+        let size = about.size(None, None).expect("an algorithm is for its default size");
+        if registry::visit(about, size, Asking(self)) {
+            return Ok(());
+        }
+        // Not those that are made for it and fail.
+        let claim = match self {
+            Interruption::Death => Claim::Deaths,
+            Interruption::Abandon => Claim::Abandons,
+        };
+        let names = registry::all().iter().filter(|about| about.claims.contains(&claim));
+        let names: Vec<String> = names.map(|about| format!("`{}`", about.name)).collect();
+        let names = names.join(" or ");
+        Err(Trouble(match self {
+            Interruption::Death => {
+                format!("who dies in `{}` cannot be reaped; leave out `--deaths`, or try {names}", about.name)
+            }
+            Interruption::Abandon => {
+                format!("who waits in `{}` cannot give up; leave out `--abandons`, or try {names}", about.name)
+            }
+        }))
+    }
+}
+
+/// Whether an algorithm is made for an interruption.
+struct Asking(Interruption);
+
+impl Visitor for Asking {
+    type Space = Registers;
+    type Output = bool;
+
+    fn exclusion<A: Exclusion<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> bool {
+        match self.0 {
+            Interruption::Death => A::REAPABLE,
+            Interruption::Abandon => A::ABANDONABLE,
+        }
+    }
+
+    fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> bool {
+        false
+    }
 }
 
 /// Checks an algorithm of the catalogue, with progress.
@@ -197,6 +276,18 @@ pub(crate) fn claims(about: &About, size: Size, crashes: usize) -> Vec<Claim> {
         |claim: &Claim| matches!(claim, Claim::Holds(Property::DeadlockFreedom | Property::StarvationFreedom));
     let survived = crashes <= about.crashes(size.k);
     about.claims.iter().copied().filter(|claim| survived || !is_progress(claim)).collect()
+}
+
+/// What of these is claimed if processes die: all, or else only what fails then.
+fn claims_with_deaths(claims: Vec<Claim>) -> Vec<Claim> {
+    if claims.contains(&Claim::Deaths) {
+        return claims;
+    }
+    let fails = |claim| match claim {
+        Claim::FailsWithDeaths(property) => Some(Claim::Fails(property)),
+        _ => None,
+    };
+    claims.into_iter().filter_map(fails).collect()
 }
 
 /// Nothing fails that is claimed; or something does; or it could not be decided.
