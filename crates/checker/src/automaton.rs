@@ -506,7 +506,8 @@ impl Automaton {
             reg: access.map_or(0, |access| access.reg),
             action,
             section,
-            drains: self.has_buffers() && access.is_some_and(|access| access.op.drains()),
+            drains: self.has_buffers()
+                && (access.is_some_and(|access| access.op.drains()) || is_noticed(section, &history)),
             drains_all: self.has_buffers() && access.is_some_and(|access| access.op == Op::Barrier),
         };
         let process = &mut self.processes[p];
@@ -668,6 +669,11 @@ fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> R
         Some(fault) => Err(broken(p, view.section, fault)),
         None => Ok((next, view)),
     }
+}
+
+/// Whether a death is about to be noticed: nobody can before what the dead process has written is visible.
+pub(crate) fn is_noticed(section: Section, history: &[Word]) -> bool {
+    section == Section::Reap && history.is_empty()
 }
 
 fn message(payload: &(dyn std::any::Any + Send)) -> String {

@@ -127,10 +127,11 @@ impl Model {
     /// It is taken for granted that nobody reaps the living, that no two reap the same one at once, and that its number is
     /// used again only afterwards: these are for a lock on the number to see to, which is the system's.
     ///
-    /// With [store buffers](Model::tso) what a dead process has written becomes visible all the same, and what is written for
-    /// it goes into the same buffer, behind. In truth it goes through the buffer of the one who reaps, but not before the dead
-    /// one's is empty, and it is visible before the number is used again; so it is later here than it can be, if anything. A
-    /// reap that reads what others write might see its own writer's earlier than it does here: none does so far.
+    /// With [store buffers](Model::tso) what a dead process has written becomes visible before anyone notices: a processor that
+    /// leaves a process has emptied its buffer. What is then written for it goes into the same buffer. In truth that is the
+    /// buffer of the one who reaps; but its own writes have their own order there, and what is written for the dead is visible
+    /// before the number is used again, so here it is later than it can be, if anything. (A reap that reads what others write
+    /// would see what the one who reaps has in its own buffer; here it does not. None reads so far.)
     ///
     /// What the properties mean then: inside are the living only. Who dies does not wait any more, so it cannot be
     /// overtaken, and does not starve; but a reap that was begun is to end, as an exit is. *Deadlock- and

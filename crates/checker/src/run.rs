@@ -145,13 +145,14 @@ impl<'a> Machine<'a> {
         Some(Step { process: p, line: String::new(), access: "gives up".to_string(), arrives: None })
     }
 
-    /// Whether process `p` can take a step: not if it waits for its own writes to become visible.
+    /// Whether process `p` can take a step: not if it waits for its own writes to become visible, or others for these to
+    /// notice that it is dead.
     pub(crate) fn can_step(&self, p: Pid) -> bool {
         let waits = |p: Pid| self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
         match self.next_access(p).map(|access| access.op) {
             Some(Op::Barrier) => !(0..self.processes.len()).any(waits),
             Some(op) if op.drains() => !waits(p),
-            _ => true,
+            _ => !(automaton::is_noticed(self.processes[p].0, &self.processes[p].2) && waits(p)),
         }
     }
 

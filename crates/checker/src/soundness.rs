@@ -202,6 +202,32 @@ fn random_runs_with_deaths_and_abandons_stay_among_the_states_searched() {
     }
 }
 
+/// As above, with store buffers too.
+#[test]
+fn random_runs_with_deaths_and_store_buffers_stay_among_the_states_searched() {
+    let model = Model::new(2).deaths().abandons().tso();
+    let (program, registers, graph) = explore(&model, |space| KBakery::new(space, 2, 1));
+    let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+    let mut random = Random(11);
+    for run in 0..50 {
+        let mut machine = Machine::new(&program, &registers, &model);
+        for step in 0..2_000 {
+            let p = random.below(2);
+            for _ in 0..1 + random.below(8) {
+                match random.below(16) {
+                    0 => drop(machine.die(p)),
+                    1 => drop(machine.give_up(p)),
+                    2..5 => drop(machine.become_visible(random.below(2))),
+                    _ if machine.can_step(p) => drop(machine.step(p).expect("it keeps the rules")),
+                    _ => drop(machine.become_visible(p)),
+                }
+                let state = machine.counted_as(&graph, &model).expect("every part of it is known");
+                assert!(searched.contains(&state), "run {run}, step {step}");
+            }
+        }
+    }
+}
+
 /// Checks any lock of the catalogue.
 struct Checking(Model);
 

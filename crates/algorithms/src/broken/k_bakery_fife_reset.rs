@@ -28,7 +28,7 @@ pub const ABOUT: About = About {
     local_spin: None,
     remote: None,
     claims: &[Holds(Exclusion), Holds(BoundedExit), FailsWithDeaths(Exclusion)],
-    remark: "without `--deaths` it is `k-bakery-fife`",
+    remark: "without `--deaths` it is `k-bakery-fife`; with, `--passages-in-all 5` decides",
     departures: "",
     ..k_bakery_fife::ABOUT
 };

@@ -47,6 +47,7 @@ claims! {
     bakery_is_fair_for_two_with_any_number_of_tickets: "bakery", 2 => 218;
     bakery_is_fair_for_three_with_any_number_of_tickets: "bakery", 3 => 12_173;
     bakery_is_fair_for_four_with_any_number_of_tickets: "bakery", 4 => 926_989;
+    bakery_is_bakery_if_nobody_dies: "bakery-reaped", 2 => 218;
     flaky_excludes_and_deadlocks_for_two: "flaky", 2 => 98;
     flaky_excludes_and_deadlocks_for_three: "flaky", 3 => 981;
     peterson_tree_is_starvation_free_and_unfair_for_three: "peterson-tree", 3 => 480;
@@ -95,6 +96,8 @@ claims! {
     k_bakery_fife_is_fife_for_three_and_one_inside: "k-bakery-fife", 3, k 1 => 6_057_217;
     #[ignore = "90 s"]
     k_bakery_fife_is_fife_for_three_and_two_inside: "k-bakery-fife", 3, k 2 => 11_645_431;
+    k_bakery_is_k_bakery_if_nobody_dies: "k-bakery-half-reaped", 2, k 1 => 852;
+    k_bakery_fife_is_k_bakery_fife_if_nobody_dies: "k-bakery-fife-reset", 2, k 1 => 2_189;
     k_bakery_needs_its_first_announcement_for_one_inside: "k-bakery-no-announce", 2, k 1 => 945;
     k_bakery_needs_its_first_announcement_for_two_inside: "k-bakery-no-announce", 3, k 2 => 626_262;
     filter_k_excludes_for_three: "filter-k", 3, k 2 => 696;

@@ -4,6 +4,7 @@ mod common;
 mod broken;
 mod claims;
 mod danek_golab;
+mod deaths;
 mod limits;
 mod remote;
 mod rules;
