@@ -93,6 +93,45 @@ fn store_buffers_are_survived_with_fences_and_not_without() {
 }
 
 #[test]
+fn deaths_and_abandons_are_for_algorithms_that_are_made_for_them() {
+    refused(
+        &["check", "bakery", "--deaths"],
+        "who dies in `bakery` cannot be reaped; leave out `--deaths`, or try `k-bakery` or `k-bakery-fife`",
+    );
+    refused(
+        &["check", "peterson", "--abandons"],
+        "who waits in `peterson` cannot give up; leave out `--abandons`, or try `k-bakery` or `k-bakery-fife`",
+    );
+    refused(
+        &["check", "bouncer", "--deaths"],
+        "who dies in `bouncer` cannot be reaped; leave out `--deaths`, or try `k-bakery` or `k-bakery-fife`",
+    );
+    refused(
+        &["check", "k-bakery", "--deaths", "--registers", "safe"],
+        "`k-bakery`: deaths are checked on atomic registers, not on safe ones",
+    );
+    let checked = |arguments: &[&str]| {
+        let output = doorway(&[&["check"], arguments].concat());
+        (output.status.code(), text(&output.stdout).to_string())
+    };
+    let (code, answer) = checked(&["k-bakery", "-n", "2", "--deaths", "--abandons"]);
+    assert_eq!(code, Some(0));
+    assert!(answer.starts_with("k-bakery n=2 k=1 with deaths and abandons: exclusion, "), "{answer}");
+    assert!(answer.ends_with("(5061 states)\nas claimed: Danek 2010, Fig. 2\n"), "{answer}");
+    let (code, answer) = checked(&["bakery-reaped", "--deaths"]);
+    assert_eq!(code, Some(0), "that it fails is what is claimed");
+    assert!(answer.contains("   7  p1      dies\n") && answer.contains("\nas claimed: "), "{answer}");
+    assert_eq!(checked(&["bakery-reaped", "--deaths", "--property", "deadlock-freedom"]).0, Some(1));
+    let (code, answer) = checked(&["k-bakery-fife-reset", "--deaths", "--passages-in-all", "5"]);
+    assert_eq!(code, Some(0));
+    assert!(answer.contains("exclusion FAILS in 38 steps\n") && answer.contains("\nas claimed: "), "{answer}");
+
+    let with = json(&["check", "k-bakery", "-n", "2", "--deaths", "--json"]);
+    assert_eq!((&with["deaths"], &with["abandons"], &with["states"]), (&true.into(), &false.into(), &3491.into()));
+    assert_eq!(json(&["check", "bakery", "--json"])["deaths"], false);
+}
+
+#[test]
 fn safe_registers_and_symmetry_are_said_on_the_first_line() {
     let first = |arguments: &[&str]| {
         let output = doorway(arguments);
