@@ -394,11 +394,11 @@ fn a_wrong_bench_is_told_what_is_wrong() {
     );
     refused(
         &["bench", "--seconds", "soon"],
-        "invalid value 'soon' for '--seconds <S>': it is a number of seconds, such as 60 or 0.5; `doorway --help` shows how",
+        "invalid value 'soon' for '--seconds <S>': it is a number of seconds, such as 120 or 0.5; `doorway --help` shows how",
     );
     refused(
         &["bench", "--seconds", "0"],
-        "invalid value '0' for '--seconds <S>': it is a number of seconds, such as 60 or 0.5; `doorway --help` shows how",
+        "invalid value '0' for '--seconds <S>': it is a number of seconds, such as 120 or 0.5; `doorway --help` shows how",
     );
     refused(
         &["bench", "--plot", "/nowhere/bench.svg"],
