@@ -119,7 +119,8 @@ impl Model {
     /// - a reap knows nothing but the dead one's number. Who runs it may be in the midst of a passage of its own, and nothing
     ///   of that is changed by it: to everyone else it looks as if that process were slow and someone else took these steps.
     ///   Runs in which the one who reaps does nothing else meanwhile are among all the interleavings looked at;
-    /// - how long it takes until someone notices is how long the first of these steps takes;
+    /// - how long it takes until someone notices is how long the first of these steps takes to come; that it comes is part of
+    ///   fairness, for a dead process that is never reaped is a crash;
     /// - if the one who reaps dies too, another begins again: during a reap a process can die once more, which puts it at the
     ///   start of it. Where the one who reaped was itself is a death of its own;
     /// - nobody knows where in its passage a dead one was, so it is reaped even if it was in none.
@@ -134,12 +135,12 @@ impl Model {
     /// would see what the one who reaps has in its own buffer; here it does not. None reads so far.)
     ///
     /// What the properties mean then: inside are the living only. Who dies does not wait any more, so it cannot be
-    /// overtaken, and does not starve; but a reap that was begun is to end, as an exit is. *Deadlock- and
-    /// starvation-freedom are about runs with finitely many deaths*, as in recoverable mutual exclusion (W. Golab and
-    /// A. Ramaraju, PODC 2016): however many have died, and wherever, those alive get in once there are no more deaths. If
-    /// others die for ever there is no such promise to keep: one who comes back again and again to die in the doorway can
-    /// be in everyone's way each time they look. `fife`, `bypass`, `bounded-exit` and `wait-free-doorway` are about all runs,
-    /// with deaths for ever too.
+    /// overtaken, and does not starve; but a reap is to be done at last, and to end as an exit does. *Deadlock- and
+    /// starvation-freedom are about runs with finitely many deaths*: however many have died, and wherever, those alive get in
+    /// once there are no more deaths. (R. Rivest and V. Pratt, FOCS 1976, ask for more: that nobody is kept waiting by one who
+    /// dies and comes back for ever. The k-Bakeries do not promise that: who dies in the doorway again and again can be in
+    /// everyone's way each time they look.) `fife`, `bypass`, `bounded-exit` and `wait-free-doorway` are about all runs, with
+    /// deaths for ever too.
     ///
     /// With [`crashes`](Model::crashes) so many may stop for ever and not be reaped. That no place is lost is
     /// starvation-freedom with k-1 crashes: however many have died and been reaped, and though k-1 stay inside for ever,

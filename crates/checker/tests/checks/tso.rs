@@ -310,7 +310,7 @@ fn with_plain_stores_only_locks_of_read_modify_writes_are_what_they_are_claimed_
     }
     let rmw = ["log-k", "log-k-wide", "log-k-printed", "log-k-first-repair", "gottlieb", "ticket-k"];
     assert_eq!(keeping, [&["lock-two", "danek-golab-no-dummy", "mcs", "ticket", "anderson-array"][..], &rmw].concat());
-    assert_eq!(without_exclusion.len(), 22, "{without_exclusion:?}");
+    assert_eq!(without_exclusion.len(), 25, "{without_exclusion:?}");
 }
 
 /// Two who do not see each other's flags: the classic.
