@@ -97,7 +97,8 @@ impl Line {
             slots: semaphore.slots(),
             now: SystemTime::now(),
             inside: semaphore.holders(),
-            waiting: semaphore.waiters(),
+            // Who has ended no longer waits; who has ended inside still has its place until somebody comes.
+            waiting: semaphore.waiters().into_iter().filter(|person| person.alive).collect(),
         })
     }
 
@@ -134,7 +135,7 @@ impl Line {
         let places =
             inside.iter().map(|_| "inside".to_string()).chain((1..=waiting.len()).map(|place| place.to_string()));
         for (place, person) in places.zip(inside.iter().chain(waiting)) {
-            let dead = if person.alive { "" } else { " (has ended; the next to come or wait goes in)" };
+            let dead = if person.alive { "" } else { " (has ended; the next to come goes in)" };
             let (pid, what) = (person.pid, &person.what);
             let _ = writeln!(text, "{place:>8}  {pid:>8}  {:>8}  {what}{dead}", span(self.since(person)));
         }
