@@ -33,7 +33,7 @@ pub struct Model {
     pub(crate) crashes: usize,
     pub(crate) deaths: bool,
     pub(crate) abandons: bool,
-    /// Whether someone may starve because others die for ever.
+    /// Whether someone may starve because others die for ever; for comparison.
     pub(crate) endless_deaths: bool,
     pub(crate) passages: Option<u32>,
     pub(crate) passages_in_all: Option<u32>,
