@@ -169,7 +169,8 @@ impl<M: Memory, T: Value> Told<M, T> {
 
     /// Writes `value` to everyone but p, one after the other.
     pub(crate) fn tell(&self, m: &mut M, line: &'static str, p: Pid, value: T) -> Result<(), M::Halt> {
-        m.fold(self.rows.len(), (), |m, (), i| if i == p { Ok(()) } else { m.at(line).write(&self[(p, i)], value) })
+        let row = self.rows[p].as_slice(); // looked up once: a write might have changed anything, for all the compiler knows
+        m.fold(row.len(), (), |m, (), i| m.at(line).write(&row[i], value))
     }
 }
 
@@ -203,12 +204,12 @@ impl Set {
         m: &mut M,
         gone: impl Fn(&mut M, Pid) -> Result<bool, M::Halt>,
     ) -> Result<Set, M::Halt> {
-        m.turns((self.next(0), self), |m, (i, mut left)| {
-            let Some(i) = i else { return Ok(Break(left)) };
+        m.turns((self.clone(), self), |m, (mut rest, mut left)| {
+            let Some(i) = rest.pop() else { return Ok(Break(left)) };
             if gone(m, i)? {
                 left.remove(i);
             }
-            Ok(Continue((left.next(i + 1), left)))
+            Ok(Continue((rest, left)))
         })
     }
 
@@ -238,6 +239,18 @@ impl Set {
             Set::Word(word) => *word &= !(1 << p),
             Set::Words(words) => words[p / 64] &= !(1 << (p % 64)),
         }
+    }
+
+    /// Takes the first member out. In a word that is two instructions that wait for nothing but each other.
+    fn pop(&mut self) -> Option<Pid> {
+        if let Set::Word(word) = self {
+            let first = (*word != 0).then(|| word.trailing_zeros() as usize);
+            *word &= word.wrapping_sub(1);
+            return first;
+        }
+        let first = self.next(0)?;
+        self.remove(first);
+        Some(first)
     }
 
     /// The first member from `i` on.
