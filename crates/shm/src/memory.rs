@@ -71,31 +71,48 @@ impl Space for Plan {
     type Mem = Shared;
 
     fn register<T: Value>(&mut self, _: Name, home: Home, init: T) -> Reg<T> {
-        let index = self.begin.len() as u32;
+        let index = self.begin.len();
         self.begin.push(init.to_word());
-        let home = match home {
-            Home::Of(slot) => slot as u32,
-            Home::Nobody => NOBODY,
-        };
-        Reg { index, home, value: PhantomData }
+        Reg::new(index, home)
     }
 }
 
-/// The home of a register that is nobody's.
-const NOBODY: u32 = u32::MAX;
-
 /// A register: which word of the file it is, and who is at home there.
 ///
+/// Half a word, so that a table of them stays in the cache beside the registers themselves.
+///
 /// See [`Plan`].
-pub struct Reg<T> {
-    index: u32,
-    home: u32,
-    value: PhantomData<fn() -> T>,
+pub struct Reg<T>(u32, PhantomData<fn() -> T>);
+
+/// So many bits of a register's half word are for the index; the home has the rest.
+const INDEX: u32 = 21;
+const HOMES: usize = 1 << (u32::BITS - INDEX);
+
+impl<T> Reg<T> {
+    fn new(index: usize, home: Home) -> Reg<T> {
+        let home = match home {
+            Home::Of(slot) => slot,
+            Home::Nobody => MOST_SLOTS,
+        };
+        assert!(index < 1 << INDEX && home <= MOST_SLOTS, "more registers or slots than a file may have");
+        Reg((home << INDEX | index) as u32, PhantomData)
+    }
+
+    #[inline(always)]
+    fn index(&self) -> usize {
+        self.0 as usize & ((1 << INDEX) - 1)
+    }
+
+    /// Beyond all slots, if it is nobody's.
+    #[inline(always)]
+    fn home(&self) -> usize {
+        self.0 as usize >> INDEX
+    }
 }
 
 impl<T> fmt::Debug for Reg<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Reg").field(&self.index).finish()
+        f.debug_tuple("Reg").field(&self.index()).finish()
     }
 }
 
@@ -157,10 +174,9 @@ pub enum Look {
 pub struct Shared {
     registers: Words,
     slot: Pid,
-    /// Who is at home where we have written since the last flush: 64 to a word.
-    marks: [u64; MOST_SLOTS / 64],
-    /// Whether we have passed a fence since the last write.
-    fenced: bool,
+    /// Who is at home where we have written since the last flush. Bytes, since to set one is a store that waits for nothing; bits
+    /// of a word would have to be read first, and every write would wait for the one before. As many as there are homes.
+    marks: [bool; HOMES],
     /// Why we go on no longer.
     over: Option<Halt>,
     /// What a register that is read may hold at most.
@@ -182,8 +198,7 @@ impl Shared {
         Shared {
             registers: region.registers(),
             slot,
-            marks: [0; MOST_SLOTS / 64],
-            fenced: true,
+            marks: [false; HOMES],
             over: None,
             most: u64::MAX,
             turns: 0,
@@ -249,28 +264,21 @@ impl Shared {
 
     #[inline(always)]
     fn ring(&mut self) {
-        if !self.fenced {
-            atomic::fence(SeqCst);
-            self.fenced = true;
-        }
-        let words = self.region.layout().slots.div_ceil(64);
-        for (word, marks) in self.marks.iter_mut().take(words).enumerate() {
-            self.region.ring(word, std::mem::take(marks));
-        }
+        atomic::fence(SeqCst);
+        let marks = &mut self.marks[..self.region.layout().slots];
+        self.region.ring(marks);
+        marks.fill(false);
     }
 
     #[inline(always)]
     fn word<T>(&self, reg: &Reg<T>) -> &AtomicU64 {
-        self.registers.get(reg.index as usize)
+        self.registers.get(reg.index())
     }
 
     /// Called after each write.
     #[inline(always)]
     fn written<T>(&mut self, reg: &Reg<T>) {
-        self.fenced = false;
-        if let Some(marks) = self.marks.get_mut(reg.home as usize / 64) {
-            *marks |= 1 << (reg.home % 64);
-        }
+        self.marks[reg.home()] = true;
     }
 
     /// Out of the way: it is not needed where nobody waits.
@@ -368,7 +376,6 @@ impl Memory for Shared {
     fn fence(&mut self) -> Result<(), Halt> {
         if TSO {
             atomic::fence(SeqCst);
-            self.fenced = true;
         }
         Ok(())
     }
@@ -401,6 +408,20 @@ impl Memory for Shared {
                 Continue(next) => state = next,
             }
         }
+    }
+
+    /// A plain loop: it ends by itself, so it need not ask whether to go on.
+    #[inline(always)]
+    fn fold<S: Local>(
+        &mut self,
+        n: usize,
+        mut state: S,
+        body: impl Fn(&mut Self, S, usize) -> Result<S, Halt>,
+    ) -> Result<S, Halt> {
+        for i in 0..n {
+            state = body(self, state, i)?;
+        }
+        Ok(state)
     }
 
     #[inline(always)]

@@ -139,26 +139,24 @@ impl Region {
         self.asleep(slot / 64).fetch_and(!(1 << (slot % 64)), SeqCst);
     }
 
-    /// Step 3 and those after it, for those slots of the word's 64 that are marked.
+    /// Step 3 and those after it, for those slots that are marked.
     #[inline(always)]
-    pub(crate) fn ring(&self, word: usize, marked: u64) {
-        let sleepers = self.asleep(word).load(SeqCst) & marked;
-        if sleepers != 0 {
-            self.wake(word, sleepers);
+    pub(crate) fn ring(&self, marks: &[bool]) {
+        for (word, marks) in marks.chunks(64).enumerate() {
+            let sleepers = self.asleep(word).load(SeqCst);
+            if sleepers != 0 {
+                self.wake(word, sleepers, marks);
+            }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake(&self, word: usize, mut sleepers: u64) {
+    fn wake(&self, word: usize, sleepers: u64, marks: &[bool]) {
         use rustix::thread::futex::{Flags, wake};
-        while sleepers != 0 {
-            let bit = sleepers & sleepers.wrapping_neg();
-            sleepers &= !bit;
-            let slot = 64 * word + bit.trailing_zeros() as usize;
-            // A bit beyond the last slot is no sleeper: nobody wrote it but who damaged the file.
-            if self.asleep(word).fetch_and(!bit, SeqCst) & bit != 0 && slot < self.layout.slots {
-                let bell = self.bell(slot);
+        for bit in (0..marks.len()).filter(|&bit| marks[bit] && sleepers & 1 << bit != 0) {
+            if self.asleep(word).fetch_and(!(1 << bit), SeqCst) & 1 << bit != 0 {
+                let bell = self.bell(64 * word + bit);
                 bell.fetch_add(1, SeqCst);
                 let _ = wake(bell, Flags::empty(), u32::MAX >> 1);
             }
