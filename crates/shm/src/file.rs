@@ -10,7 +10,7 @@ use std::{
     },
     path::Path,
     process,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, atomic::Ordering::SeqCst},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
 use doorway_memory::Pid;
@@ -32,8 +32,6 @@ const VERSION: u64 = 1;
 
 /// The header's words that do not change, and their checksum.
 const HEADER: usize = 7;
-/// The word that says that the file was removed by one who knew that nobody used it.
-const FORGOTTEN: usize = 16;
 
 /// The byte that is locked by who takes a slot.
 const GATE: usize = 0;
@@ -227,8 +225,7 @@ impl File {
             return Err(in_use());
         }
         if file.is_current()? {
-            // Those who have it open see this when they are at the gate, and open what is there then.
-            file.region.header(FORGOTTEN).store(1, SeqCst);
+            // Those who have it open see that it is gone when they are at the gate, and open what is there then.
             fs::remove_file(location.as_path()).map_err(file.io("remove"))?;
         }
         Ok(()) // the gate opens as the file is closed
@@ -284,9 +281,6 @@ impl File {
     /// # Errors
     /// If the path cannot be looked at.
     pub fn is_current(&self) -> Result<bool, Error> {
-        if self.region.header(FORGOTTEN).load(SeqCst) != 0 {
-            return Ok(false);
-        }
         match self.location.identity() {
             Ok(found) => Ok(found == self.identity),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -14,7 +14,7 @@
 //!
 //! # The file
 //! ```text
-//! header     a page: magic, version, k, slots, registers, creation id, their checksum; and whether it was forgotten
+//! header     a page: magic, version, k, slots, registers, creation id, and their checksum
 //! doorbells  a cache line each: a count on which the slot's owner sleeps
 //! asleep     a bit for each slot: its owner sleeps, or is about to
 //! records    256 bytes each: phase, ticket, pid, start of the process, since when, what for

@@ -68,10 +68,6 @@ impl Region {
         self.layout
     }
 
-    pub(crate) fn header(&self, word: usize) -> &AtomicU64 {
-        self.map.word(word)
-    }
-
     pub(crate) fn record(&self, slot: Pid) -> Record<'_> {
         assert!(slot < self.layout.slots, "slot {slot} of {}", self.layout.slots);
         Record::at(&self.map, self.layout.records() + slot * record::WORDS)
