@@ -33,7 +33,8 @@
 //! and [`try_acquire`](Semaphore::try_acquire).
 //!
 //! # Waiting and dying
-//! Who waits sleeps, and is woken by who leaves. The first in line looks every 5 milliseconds whether those inside are alive, those behind it more seldom. A process is
+//! Who waits sleeps, and is woken by who leaves. The first two in line, when they have waited for some milliseconds, have a thread that the kernel tells when one before
+//! them ends; besides, everyone who waits looks some 20 times a second. A process is
 //! dead when the kernel has closed its files. A child that has [inherited the descriptor](Permit::keep_in_child) keeps its place as long as it lives.
 //!
 //! # Forking
@@ -51,7 +52,7 @@ use std::{
     os::fd::BorrowedFd,
     path::Path,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
     },
     thread,
@@ -61,7 +62,7 @@ use std::{
 use doorway_algorithms::kexclusion::k_bakery_fife::KBakeryFife;
 use doorway_memory::{Exclusion, Pid, Ticket, Value};
 pub use doorway_shm::{Error, names};
-use doorway_shm::{File, Halt, Location, Look, Ours, Phase, Plan, Record, Shared, Taken, Watch, locate};
+use doorway_shm::{File, Halt, Location, Look, Ours, Phase, Plan, Record, Shared, Taken, Watch, Watchman, locate};
 
 /// So many may be inside or in line at once, unless k is large.
 const SLOTS: usize = 64;
@@ -69,9 +70,11 @@ const SLOTS: usize = 64;
 /// A ticket above this is not one that was ever drawn.
 const MOST: u64 = 1 << 62;
 
-/// So often the first in line looks whether those inside are alive; who is behind n others, every n + 1 such times, up to the longest.
-const NAP: Duration = Duration::from_millis(5);
-const LONGEST_NAP: Duration = Duration::from_millis(40);
+/// So often who waits looks whether those before it are alive, beginning some milliseconds after it came.
+const NAP: Duration = Duration::from_millis(45);
+
+/// So many, the first ones in line, are told by the kernel if someone before them ends.
+const WATCHERS: usize = 2;
 
 /// Of so many looks one is at everyone, not only at those who came before.
 const LOOKS: u32 = 16;
@@ -79,9 +82,10 @@ const LOOKS: u32 = 16;
 /// As long as that, trying goes on while others try too.
 const TRYING: Duration = Duration::from_millis(5);
 
-/// So long one sleeps who finds no slot free, or the gate busy.
-const NO_SLOT: Duration = Duration::from_millis(3);
-const GATE_BUSY: Duration = Duration::from_micros(100);
+/// So long one sleeps who finds the gate busy, or no slot free; longer each time, up to the longest.
+const GATE_IS_BUSY: Duration = Duration::from_micros(50);
+const NONE_IS_FREE: Duration = Duration::from_millis(1);
+const LONGEST_NAP: Duration = Duration::from_millis(10);
 
 /// After so long (in nanoseconds) one looks whether the path still leads to the file, even if one need not wait.
 const STALE: u64 = 100_000_000;
@@ -188,14 +192,14 @@ impl Semaphore {
         File::forget(&locate(name.as_ref())?, &|k, slots| plan(k, slots).1)
     }
 
-    fn of(location: Location, line: Line) -> Result<Semaphore, Error> {
+    fn of(location: Location, line: Arc<Line>) -> Result<Semaphore, Error> {
         let ours = Ours::new().map_err(|source| Error::Io {
             path: location.as_path().to_owned(),
             doing: "have memory for",
             source,
         })?;
         let arguments: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let current = Mutex::new(Current { line: Arc::new(line), idle: Vec::new() });
+        let current = Mutex::new(Current { line, idle: Vec::new() });
         Ok(Semaphore { location, what: arguments.join(" "), ours, current })
     }
 
@@ -372,7 +376,7 @@ impl Semaphore {
 
     #[cold]
     fn new_seat(&self, deadline: Option<Instant>) -> Result<Option<Box<Seat>>, Error> {
-        loop {
+        for tries in 1.. {
             let line = self.line();
             let nap = match line.file.take(&|memory| line.reap(memory))? {
                 Taken::Slot(slot) => {
@@ -383,9 +387,10 @@ impl Semaphore {
                     self.renew(&line)?;
                     continue;
                 }
-                Taken::GateIsBusy => GATE_BUSY,
-                Taken::NoneIsFree => NO_SLOT,
+                Taken::GateIsBusy => GATE_IS_BUSY,
+                Taken::NoneIsFree => NONE_IS_FREE,
             };
+            let nap = nap.saturating_mul(tries).min(LONGEST_NAP);
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
@@ -395,6 +400,7 @@ impl Semaphore {
                 return Ok(Some(seat)); // another of our threads was inside
             }
         }
+        Ok(None) // not reached: it would take months
     }
 
     #[inline(always)]
@@ -417,7 +423,7 @@ impl Semaphore {
         let mut current = self.lock();
         if Arc::ptr_eq(&current.line, old) {
             let line = Line::open_or_create(&self.location, old.file.k(), old.file.slots())?;
-            *current = Current { line: Arc::new(line), idle: Vec::new() };
+            *current = Current { line, idle: Vec::new() };
         }
         Ok(())
     }
@@ -554,6 +560,10 @@ struct Line {
     checked: AtomicU64,
     /// How often a waiter of ours has looked at those before it.
     looks: AtomicU32,
+    /// Watches those before ours who wait long; none if none has yet, or the system has no such thing.
+    watchman: OnceLock<Option<Watchman>>,
+    /// Ourselves, for the watchman.
+    this: Weak<Line>,
 }
 
 fn plan(k: usize, slots: usize) -> (KBakeryFife<Shared>, Plan) {
@@ -563,17 +573,24 @@ fn plan(k: usize, slots: usize) -> (KBakeryFife<Shared>, Plan) {
 }
 
 impl Line {
-    fn open_or_create(location: &Location, k: usize, slots: usize) -> Result<Line, Error> {
+    fn open_or_create(location: &Location, k: usize, slots: usize) -> Result<Arc<Line>, Error> {
         Ok(Line::of(File::open_or_create(location, k, slots, |slots| plan(k, slots).1)?))
     }
 
-    fn open(location: &Location) -> Result<Line, Error> {
+    fn open(location: &Location) -> Result<Arc<Line>, Error> {
         Ok(Line::of(File::open(location, &|k, slots| plan(k, slots).1)?))
     }
 
-    fn of(file: File) -> Line {
+    fn of(file: File) -> Arc<Line> {
         let (algorithm, _) = plan(file.k(), file.slots());
-        Line { file, algorithm, checked: AtomicU64::new(File::now()), looks: AtomicU32::new(0) }
+        Arc::new_cyclic(|this| Line {
+            file,
+            algorithm,
+            checked: AtomicU64::new(File::now()),
+            looks: AtomicU32::new(0),
+            watchman: OnceLock::new(),
+            this: this.clone(),
+        })
     }
 
     /// Whether it is time to look if the path still leads here.
@@ -648,7 +665,7 @@ impl Line {
     }
 
     /// One of ours waits: is everyone alive before it?
-    fn look_before(&self, slot: Pid) -> Duration {
+    fn look_before(&self, slot: Pid) {
         let mine = self.file.record(slot).ticket();
         let is_thorough = self.looks.fetch_add(1, Relaxed).is_multiple_of(LOOKS);
         self.reap_dead(&|record| match record.phase() {
@@ -657,9 +674,34 @@ impl Line {
             // One who died just after its ticket was drawn may have told us an older one.
             Phase::Waiting | Phase::Trying => is_thorough || record.ticket() <= mine,
         });
-        let is_before = |record: Record<'_>| record.phase() == Phase::Waiting && record.ticket() < mine;
-        let before = self.records().filter(|&(_, record)| is_before(record)).count() as u32;
-        (NAP * (before + 1)).min(LONGEST_NAP)
+        self.watch_before(slot);
+    }
+
+    /// If one of ours is among the first in line, lets the watchman watch those before it.
+    fn watch_before(&self, slot: Pid) {
+        let mine = self.file.record(slot).ticket();
+        let before =
+            |phase| self.records().filter(move |(_, record)| record.phase() == phase && record.ticket() < mine);
+        if before(Phase::Waiting).count() >= WATCHERS {
+            return;
+        }
+        let watchman = self.watchman.get_or_init(|| {
+            let line = self.this.clone();
+            let reap = move || {
+                if let Some(line) = line.upgrade() {
+                    line.reap_dead(&|record| record.phase() != Phase::Free);
+                }
+            };
+            Watchman::start(reap).ok()
+        });
+        if let Some(watchman) = watchman {
+            let inside = self.records().filter(|(_, record)| record.phase() == Phase::Inside);
+            let mut pids: Vec<u32> = inside.chain(before(Phase::Waiting)).map(|(_, record)| record.pid()).collect();
+            pids.sort_unstable();
+            pids.dedup();
+            pids.retain(|&pid| pid != std::process::id());
+            watchman.watch(pids);
+        }
     }
 }
 
@@ -669,8 +711,15 @@ impl Watch for Line {
         match record.phase() {
             Phase::Trying if self.is_full(record.ticket()) => Look::GiveUp,
             Phase::Trying => Look::Again(Duration::ZERO),
-            _ => Look::Again(self.look_before(slot)),
+            _ => {
+                self.look_before(slot);
+                Look::Again(NAP)
+            }
         }
+    }
+
+    fn stir(&self, slot: Pid) {
+        self.watch_before(slot);
     }
 }
 
@@ -752,6 +801,10 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
+        // It is given up with an error when we are inside, or something has panicked.
+        if self.line.file.is_ours() && self.line.file.record(self.memory.slot()).phase() != Phase::Free {
+            self.leave();
+        }
         self.line.file.release(self.memory.slot());
     }
 }

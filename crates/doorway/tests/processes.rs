@@ -28,6 +28,7 @@ const SHORT: Duration = Duration::from_millis(60);
 
 /// Not a test, but what the processes of the tests run.
 #[test]
+#[allow(clippy::zombie_processes, reason = "a child that outlives us is what is tested")]
 fn role() {
     let Ok(role) = env::var(ROLE) else { return };
     let words: Vec<&str> = role.split('|').collect();

@@ -10,7 +10,7 @@ use std::{
     },
     path::Path,
     process,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use doorway_memory::Pid;
@@ -317,7 +317,7 @@ impl File {
         if !self.is_ours() {
             return Err(Error::Forked { path: self.location.as_path().to_owned() });
         }
-        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut owned = self.owned();
         if !locks::try_lock(&self.file, GATE).map_err(self.io("lock"))? {
             return Ok(Taken::GateIsBusy);
         }
@@ -349,7 +349,7 @@ impl File {
     pub fn release(&self, slot: Pid) {
         // After a fork the descriptor is the parent's too, and so is the slot.
         if self.is_ours() {
-            let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut owned = self.owned();
             self.record(slot).clear();
             owned[slot] = false;
             // It is unlocked when the file is closed, if it cannot be now.
@@ -359,8 +359,7 @@ impl File {
 
     /// Finishes the passages of those who have died, as far as `concerns` says that they concern us; says how many there were.
     pub fn reap(&self, concerns: &dyn Fn(Record<'_>) -> bool, finish: &dyn Fn(&mut Shared)) -> usize {
-        // If another thread takes a slot or reaps, we look again soon.
-        let Some(owned) = self.try_owned() else { return 0 };
+        let owned = self.owned();
         let is_another = |slot: &Pid| !owned[*slot] && concerns(self.record(*slot));
         (0..self.slots()).filter(is_another).filter(|&slot| self.reap_slot(slot, finish)).count()
     }
@@ -389,7 +388,7 @@ impl File {
 
     /// Whether the slot's owner, or a child that has inherited the slot from it, is alive.
     pub fn is_alive(&self, slot: Pid) -> bool {
-        let owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let owned = self.owned();
         owned[slot] || locks::is_locked(&self.file, byte(slot), 1).unwrap_or(true)
     }
 
@@ -398,12 +397,9 @@ impl File {
         locks::is_locked(&self.file, byte(0), self.slots()).map_err(self.io("ask for the locks of"))
     }
 
-    fn try_owned(&self) -> Option<MutexGuard<'_, Vec<bool>>> {
-        match self.owned.try_lock() {
-            Ok(owned) => Some(owned),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    /// Locked for the time of some system calls, never while anyone waits.
+    fn owned(&self) -> MutexGuard<'_, Vec<bool>> {
+        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn io(&self, doing: &'static str) -> impl Fn(io::Error) -> Error {

@@ -7,6 +7,7 @@
 //! | [`Shared`] | the memory, as the owner of one slot sees it |
 //! | [`Record`], [`Phase`] | who owns a slot, and what it is about |
 //! | [`Watch`] | whoever waits long looks after those before it |
+//! | [`Watchman`] | a thread that is told when a process ends |
 //! | [`Ours`] | whether we have been forked |
 //!
 //! It knows [`Memory`](doorway_memory::Memory) and no algorithm by name. Only Linux has what is needed (locks that belong to an open file,
@@ -38,6 +39,7 @@ mod memory;
 mod place;
 mod record;
 mod region;
+mod watchman;
 
 pub use error::Error;
 pub use file::{File, Taken};
@@ -46,3 +48,4 @@ pub use memory::{Halt, Look, Plan, Reg, Shared, Watch};
 pub use place::{Location, locate, names};
 pub use record::{Phase, Record};
 pub use region::MOST_SLOTS;
+pub use watchman::Watchman;

@@ -135,6 +135,9 @@ pub enum Halt {
 pub trait Watch: Send + Sync {
     /// Called now and then while the owner of this slot waits.
     fn look(&self, slot: Pid) -> Look;
+
+    /// Called when the owner of this slot, after its first look, was woken and goes on waiting: someone has come or gone.
+    fn stir(&self, _slot: Pid) {}
 }
 
 /// What to do after a look.
@@ -186,6 +189,8 @@ pub struct Shared {
     /// The bell's count when we announced that we sleep, if we have.
     heard: Option<u32>,
     nap: Duration,
+    /// Whether we have looked in this wait.
+    has_looked: bool,
     deadline: Option<Instant>,
     /// Whether to look at once and after every turn, instead of sleeping.
     eager: bool,
@@ -204,6 +209,7 @@ impl Shared {
             turns: 0,
             heard: None,
             nap: NAP,
+            has_looked: false,
             deadline: None,
             eager: false,
             watch: None,
@@ -235,7 +241,8 @@ impl Shared {
     /// A passage begins, in which we wait no longer than to the deadline.
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
-        (self.over, self.turns, self.nap, self.deadline, self.eager) = (None, 0, NAP, deadline, false);
+        (self.over, self.turns, self.nap, self.has_looked) = (None, 0, NAP, false);
+        (self.deadline, self.eager) = (deadline, false);
     }
 
     /// A passage begins, in which we do not sleep: after each turn the watch says whether to go on.
@@ -301,11 +308,15 @@ impl Shared {
             }
         } else {
             self.ring();
+            if let (true, Some(watch)) = (self.has_looked, &self.watch) {
+                watch.stir(self.slot);
+            }
             self.heard = Some(self.region.announce(self.slot));
         }
     }
 
     fn look(&mut self) {
+        self.has_looked = true;
         match self.watch.as_ref().map(|watch| watch.look(self.slot)) {
             None => {}
             Some(Look::Again(nap)) => self.nap = nap,
