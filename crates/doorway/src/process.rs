@@ -33,7 +33,7 @@
 //! and [`try_acquire`](Semaphore::try_acquire).
 //!
 //! # Waiting and dying
-//! Who waits sleeps, and is woken by who leaves. The first two in line, when they have waited for some milliseconds, have a thread that the kernel tells when one before
+//! Who waits sleeps. Who leaves wakes those whose turn it is, and nobody else. The first two in line, when they have waited for some milliseconds, have a thread that the kernel tells when one before
 //! them ends; besides, everyone who waits looks some 20 times a second. A process is
 //! dead when the kernel has closed its files. A child that has [inherited the descriptor](Permit::keep_in_child) keeps its place as long as it lives.
 //!
@@ -62,7 +62,9 @@ use std::{
 use doorway_algorithms::kexclusion::k_bakery_fife::KBakeryFife;
 use doorway_memory::{Exclusion, Pid, Ticket, Value};
 pub use doorway_shm::{Error, names};
-use doorway_shm::{File, Halt, Location, Look, Ours, Phase, Plan, Record, Shared, Taken, Watch, Watchman, locate};
+use doorway_shm::{
+    File, Halt, Location, Look, Ours, Peek, PeekPlan, Phase, Plan, Record, Shared, Taken, Watch, Watchman, locate,
+};
 
 /// So many may be inside or in line at once, unless k is large.
 const SLOTS: usize = 64;
@@ -556,6 +558,8 @@ impl How {
 struct Line {
     file: File,
     algorithm: KBakeryFife<Shared>,
+    /// The same, for looking.
+    peeked: KBakeryFife<Peek>,
     /// When we last looked whether the path leads to this file.
     checked: AtomicU64,
     /// How often a waiter of ours has looked at those before it.
@@ -584,6 +588,7 @@ impl Line {
     fn of(file: File) -> Arc<Line> {
         let (algorithm, _) = plan(file.k(), file.slots());
         Arc::new_cyclic(|this| Line {
+            peeked: KBakeryFife::new(&mut PeekPlan::new(), file.slots(), file.k()),
             file,
             algorithm,
             checked: AtomicU64::new(File::now()),
@@ -718,8 +723,14 @@ impl Watch for Line {
         }
     }
 
-    fn stir(&self, slot: Pid) {
-        self.watch_before(slot);
+    /// Runs its waiting up to where it would wait.
+    ///
+    /// It has passed over some who came before and are gone, even if they come again; we have not, and see them as long as they are
+    /// in the doorway. When they leave the doorway they ask the same.
+    fn would_go_on(&self, slot: Pid) -> bool {
+        let record = self.file.record(slot);
+        let ticket = Ticket::of_word(record.ticket());
+        record.phase() != Phase::Waiting || self.peeked.wait(&mut self.file.peek(), slot, &ticket).is_ok()
     }
 }
 

@@ -21,7 +21,7 @@ use rustix::{
 };
 
 use crate::{
-    Error, Location, MOST_SLOTS, Phase, Plan, Record, Shared, locks,
+    Error, Location, MOST_SLOTS, Peek, Phase, Plan, Record, Shared, locks,
     map::{Map, Ours},
     region::{Layout, Region},
 };
@@ -301,6 +301,12 @@ impl File {
     #[must_use]
     pub fn memory(&self, slot: Pid) -> Shared {
         Shared::new(self.region.clone(), slot)
+    }
+
+    /// The memory, as one sees it who only looks.
+    #[must_use]
+    pub fn peek(&self) -> Peek {
+        Peek::new(self.region.registers())
     }
 
     /// Gives every register its first value. Only while nobody else uses the file.

@@ -5,6 +5,7 @@
 //! | [`Plan`] | the registers an algorithm asks for, in order |
 //! | [`File`] | the mapped file: header, doorbells, owner records, registers; who owns which slot |
 //! | [`Shared`] | the memory, as the owner of one slot sees it |
+//! | [`Peek`], [`PeekPlan`] | the memory, as one sees it who only looks |
 //! | [`Record`], [`Phase`] | who owns a slot, and what it is about |
 //! | [`Watch`] | whoever waits long looks after those before it |
 //! | [`Watchman`] | a thread that is told when a process ends |
@@ -36,6 +37,7 @@ mod file;
 mod locks;
 mod map;
 mod memory;
+mod peek;
 mod place;
 mod record;
 mod region;
@@ -45,6 +47,7 @@ pub use error::Error;
 pub use file::{File, Taken};
 pub use map::Ours;
 pub use memory::{Halt, Look, Plan, Reg, Shared, Watch};
+pub use peek::{Peek, PeekPlan};
 pub use place::{Location, locate, names};
 pub use record::{Phase, Record};
 pub use region::MOST_SLOTS;

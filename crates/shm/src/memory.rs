@@ -25,7 +25,7 @@ use crate::{
 const TSO: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
 // ORDERING: as in `doorway_native`, for the same reasons: that other processes see the same memory changes nothing.
-const READ: Ordering = if TSO { Acquire } else { SeqCst };
+pub(crate) const READ: Ordering = if TSO { Acquire } else { SeqCst };
 const WRITE: Ordering = if TSO { Release } else { SeqCst };
 
 /// So many turns before one sleeps: some microseconds. A process inside for longer than that is likely to be so for long.
@@ -99,7 +99,7 @@ impl<T> Reg<T> {
     }
 
     #[inline(always)]
-    fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.0 as usize & ((1 << INDEX) - 1)
     }
 
@@ -136,8 +136,9 @@ pub trait Watch: Send + Sync {
     /// Called now and then while the owner of this slot waits.
     fn look(&self, slot: Pid) -> Look;
 
-    /// Called when the owner of this slot, after its first look, was woken and goes on waiting: someone has come or gone.
-    fn stir(&self, _slot: Pid) {}
+    /// Whether the owner of this slot, who sleeps, would go on if it was woken; called by one who has written where it is at home.
+    /// If that is not known, it should be woken.
+    fn would_go_on(&self, slot: Pid) -> bool;
 }
 
 /// What to do after a look.
@@ -189,8 +190,6 @@ pub struct Shared {
     /// The bell's count when we announced that we sleep, if we have.
     heard: Option<u32>,
     nap: Duration,
-    /// Whether we have looked in this wait.
-    has_looked: bool,
     deadline: Option<Instant>,
     /// Whether to look at once and after every turn, instead of sleeping.
     eager: bool,
@@ -209,7 +208,6 @@ impl Shared {
             turns: 0,
             heard: None,
             nap: NAP,
-            has_looked: false,
             deadline: None,
             eager: false,
             watch: None,
@@ -241,8 +239,7 @@ impl Shared {
     /// A passage begins, in which we wait no longer than to the deadline.
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
-        (self.over, self.turns, self.nap, self.has_looked) = (None, 0, NAP, false);
-        (self.deadline, self.eager) = (deadline, false);
+        (self.over, self.turns, self.nap, self.deadline, self.eager) = (None, 0, NAP, deadline, false);
     }
 
     /// A passage begins, in which we do not sleep: after each turn the watch says whether to go on.
@@ -273,7 +270,7 @@ impl Shared {
     fn ring(&mut self) {
         atomic::fence(SeqCst);
         let marks = &mut self.marks[..self.region.layout().slots];
-        self.region.ring(marks);
+        self.region.ring(marks, self.watch.as_deref());
         marks.fill(false);
     }
 
@@ -308,15 +305,11 @@ impl Shared {
             }
         } else {
             self.ring();
-            if let (true, Some(watch)) = (self.has_looked, &self.watch) {
-                watch.stir(self.slot);
-            }
             self.heard = Some(self.region.announce(self.slot));
         }
     }
 
     fn look(&mut self) {
-        self.has_looked = true;
         match self.watch.as_ref().map(|watch| watch.look(self.slot)) {
             None => {}
             Some(Look::Again(nap)) => self.nap = nap,

@@ -11,6 +11,7 @@ use std::sync::{
 use doorway_memory::Pid;
 
 use crate::{
+    Watch,
     map::{Map, Words},
     record::{self, Record},
 };
@@ -105,6 +106,9 @@ impl Region {
 /// The fences make that 3 sees b, or d sees 1. If 3 sees b, then 5 comes after a; so either e finds another count and does not
 /// sleep, or it sleeps and 6 wakes it: the kernel compares and goes to sleep in one step.
 ///
+/// Who would not go on is not woken (`would_go_on`, after 3). What it waits for may consist of several registers. Of their writers the
+/// last one to pass its fence sees what all of them have written, and wakes it.
+///
 /// A writer that dies between 4 and 6 leaves the sleeper asleep. It has not finished its passage, or its reaping of one, either; and a sleeper
 /// never sleeps longer than a nap.
 impl Region {
@@ -135,22 +139,25 @@ impl Region {
         self.asleep(slot / 64).fetch_and(!(1 << (slot % 64)), SeqCst);
     }
 
-    /// Step 3 and those after it, for those slots that are marked.
+    /// Step 3 and those after it, for those slots that are marked and, as far as the watch knows, would go on.
     #[inline(always)]
-    pub(crate) fn ring(&self, marks: &[bool]) {
+    pub(crate) fn ring(&self, marks: &[bool], watch: Option<&dyn Watch>) {
         for (word, marks) in marks.chunks(64).enumerate() {
             let sleepers = self.asleep(word).load(SeqCst);
             if sleepers != 0 {
-                self.wake(word, sleepers, marks);
+                self.wake(word, sleepers, marks, watch);
             }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake(&self, word: usize, sleepers: u64, marks: &[bool]) {
+    fn wake(&self, word: usize, sleepers: u64, marks: &[bool], watch: Option<&dyn Watch>) {
         use rustix::thread::futex::{Flags, wake};
         for bit in (0..marks.len()).filter(|&bit| marks[bit] && sleepers & 1 << bit != 0) {
+            if watch.is_some_and(|watch| !watch.would_go_on(64 * word + bit)) {
+                continue;
+            }
             if self.asleep(word).fetch_and(!(1 << bit), SeqCst) & 1 << bit != 0 {
                 let bell = self.bell(64 * word + bit);
                 bell.fetch_add(1, SeqCst);

@@ -85,6 +85,9 @@ fn who_sleeps_is_woken_by_who_writes_at_its_home() {
         fn look(&self, _: usize) -> doorway_shm::Look {
             doorway_shm::Look::Again(std::time::Duration::from_secs(3600))
         }
+        fn would_go_on(&self, _: usize) -> bool {
+            true
+        }
     }
     const ROUNDS: u64 = 5_000;
     let mut plan = Plan::new();
