@@ -79,7 +79,7 @@ const NAP: Duration = Duration::from_millis(45);
 const WATCHERS: usize = 2;
 
 /// Of so many looks one is at everyone, not only at those who came before.
-const LOOKS: u32 = 16;
+const LOOKS: u32 = 2;
 
 /// As long as that, trying goes on while others try too.
 const TRYING: Duration = Duration::from_millis(5);
@@ -402,7 +402,7 @@ impl Semaphore {
                 return Ok(Some(seat)); // another of our threads was inside
             }
         }
-        Ok(None) // not reached: it would take months
+        Ok(None) // not reached: it would take a year
     }
 
     #[inline(always)]

@@ -42,7 +42,15 @@ fn role() {
             let at = m.fetch_add(&board.entries, 1).unwrap();
             m.write(&board.flags[at as usize], number.parse().unwrap()).unwrap();
         }
-        ["visit", path, k, board, number] => visit(&open(path, k), board, number.parse().unwrap()),
+        ["visit", path, k, board, number] => {
+            let (semaphore, number) = (open(path, k), number.parse::<usize>().unwrap());
+            thread::scope(|scope| {
+                for place in places(number) {
+                    let semaphore = &semaphore;
+                    scope.spawn(move || visit(semaphore, board, place));
+                }
+            });
+        }
         ["count", path, board, times] => {
             let semaphore = open(path, "1");
             let (board, mut m) = Board::open(board);
@@ -78,7 +86,7 @@ fn hold(semaphore: Semaphore) {
 /// many inside waits to see whether they live: then their flags change, and not to what the one who kills has written.
 fn visit(semaphore: &Semaphore, board: &str, number: usize) {
     let (board, mut m) = Board::open(board);
-    let mut random = Random(process::id().into());
+    let mut random = Random(u64::from(process::id()) << 8 | number as u64);
     let mut visits = m.read(&board.visits[number]).unwrap();
     loop {
         let permit = match random.below(8) {
@@ -91,7 +99,7 @@ fn visit(semaphore: &Semaphore, board: &str, number: usize) {
         m.write(&board.visits[number], visits).unwrap();
         m.write(&board.flags[number], 2 * visits + 1).unwrap();
         m.fence().unwrap();
-        let others: Vec<(usize, u64)> = (0..PLACES)
+        let others: Vec<(usize, u64)> = (0..PLACES * THREADS)
             .filter(|&other| other != number)
             .map(|other| (other, m.read(&board.flags[other]).unwrap()))
             .filter(|(_, flag)| flag % 2 == 1)
@@ -373,13 +381,13 @@ fn killed_at_any_moment_never_too_many_are_inside_and_no_place_is_lost() {
             let number = random.below(PLACES as u64) as usize;
             players[number].child.kill().unwrap();
             players[number].child.wait().unwrap();
-            m.write(&registers.flags[number], DEAD).unwrap();
+            places(number).for_each(|place| m.write(&registers.flags[place], DEAD).unwrap());
             players[number] = Player::start(&text(number));
         }
         for (number, player) in players.iter_mut().enumerate() {
             player.child.kill().unwrap();
             player.child.wait().unwrap();
-            m.write(&registers.flags[number], DEAD).unwrap();
+            places(number).for_each(|place| m.write(&registers.flags[place], DEAD).unwrap());
         }
         assert_eq!(m.read(&registers.violations), Ok(0), "k = {k}");
         let semaphore = Semaphore::open(&path, k).unwrap();
@@ -630,8 +638,14 @@ fn damage(path: &Path, random: &mut Random, range: std::ops::Range<usize>) {
 
 // What the tests are made of.
 
-/// So many visit at once.
+/// So many processes visit at once, each with so many threads.
 const PLACES: usize = 5;
+const THREADS: usize = 2;
+
+/// The numbers of a process' threads.
+fn places(number: usize) -> std::ops::Range<usize> {
+    number * THREADS..(number + 1) * THREADS
+}
 
 /// The flag of one who was killed.
 const DEAD: u64 = 0;
@@ -649,7 +663,7 @@ impl Board {
         let mut plan = Plan::new();
         let entries = plan.shared("entries", 0);
         let violations = plan.shared("violations", 0);
-        let (flags, visits) = (plan.array("flag", 8, 0), plan.array("visits", 8, 0));
+        let (flags, visits) = (plan.array("flag", PLACES * THREADS, 0), plan.array("visits", PLACES * THREADS, 0));
         (plan, Board { entries, violations, flags, visits })
     }
 
