@@ -17,25 +17,27 @@
 //! # Ok::<(), doorway::process::Error>(())
 //! ```
 //!
-//! It is the algorithm `k-bakery-fife` of the catalogue, in a file that every process maps. All that a process does there is in registers
-//! which only it writes, and the end of a passage may be run by anyone and any number of times. So if a process dies, by
-//! `kill -9` too, whoever waits finds out and finishes its passage. Nothing is lost: neither its place nor anyone else's in line.
+//! It is the algorithm `k-bakery-fife` of the catalogue, in a file that every process maps. All that a process does there is
+//! in registers which only it writes, and the end of a passage may be run by anyone and any number of times. So if a process
+//! dies, by `kill -9` too, whoever waits finds out and finishes its passage. Nothing is lost: neither its place nor anyone
+//! else's in line.
 //!
 //! # Names
-//! A name without `/` is a file in a directory of the user's: `$XDG_RUNTIME_DIR/doorway`, or `/tmp/doorway-UID`. What has a `/` in
-//! it is a path as it is, and its file has the permissions that the umask leaves; so users may share it. It should be on
-//! a local disk. The file is created by whoever comes first, keeps nothing worth keeping while nobody uses it, and is never overwritten if it is
-//! something else.
+//! A name without `/` is a file in a directory of the user's: `$XDG_RUNTIME_DIR/doorway`, or `/tmp/doorway-UID`. What has a
+//! `/` in it is a path as it is, and its file has the permissions that the umask leaves; so users may share it. It should be
+//! on a local disk. The file is created by whoever comes first, keeps nothing worth keeping while nobody uses it, and is
+//! never overwritten if it is something else.
 //!
 //! # Order
-//! Those who wait are served in the order in which they came. Two things are outside of that order: taking a *slot*, of which there
-//! are [64 unless said otherwise](Semaphore::open_with), and which matters only if more than so many are inside or in line at once;
-//! and [`try_acquire`](Semaphore::try_acquire).
+//! Those who wait are served in the order in which they came. Two things are outside of that order: taking a *slot*, of which
+//! there are [64 unless said otherwise](Semaphore::open_with), and which matters only if more than so many are inside or in
+//! line at once; and [`try_acquire`](Semaphore::try_acquire).
 //!
 //! # Waiting and dying
-//! Who waits sleeps. Who leaves wakes those whose turn it is, and nobody else. The first two in line, when they have waited for some milliseconds, have a thread that the kernel tells when one before
-//! them ends; besides, everyone who waits looks some 20 times a second. A process is
-//! dead when the kernel has closed its files. A child that has [inherited the descriptor](Permit::keep_in_child) keeps its place as long as it lives.
+//! Who waits sleeps. Who leaves wakes those whose turn it is, and nobody else. The first two in line, when they have waited
+//! for some milliseconds, have a thread that the kernel tells when one before them ends; besides, everyone who waits looks
+//! some 20 times a second. A process is dead when the kernel has closed its files. A child that has [inherited the
+//! descriptor](Permit::keep_in_child) keeps its place as long as it lives.
 //!
 //! # Forking
 //! A forked child has neither the places nor the slots of its parent: there a semaphore opened before gives
@@ -43,9 +45,11 @@
 //! has not run another program, the place of a parent that *died* inside is kept.
 //!
 //! # What cannot be helped
-//! - If the file is removed by other means than [`forget`](Semaphore::forget) while someone is inside, who comes next makes a new one and knows nothing
-//!   of those inside. Whoever waits, or acquires a tenth of a second later, goes over to the new one.
-//! - Who truncates the file while it is in use kills those who use it (SIGBUS); who writes to it other than by this crate may let too many in.
+//! - If the file is removed by other means than [`forget`](Semaphore::forget) while someone is inside, who comes next makes a
+//!   new one and knows nothing of those inside. Whoever waits, or acquires a tenth of a second later, goes over to the new
+//!   one.
+//! - Who truncates the file while it is in use kills those who use it (SIGBUS); who writes to it other than by this crate may
+//!   let too many in.
 //! - A process that is stopped (SIGSTOP) is not dead. It keeps its place inside or in line.
 use std::{
     env, fmt,
@@ -133,8 +137,9 @@ impl Semaphore {
         Semaphore::open_with(name, k, SLOTS.max(2 * k))
     }
 
-    /// The same, and if it is created it has so many slots. So many can be inside or in line at once; who comes then waits for a slot, and
-    /// those who wait for a slot are in no order. With n slots it takes n² registers, and a passage takes time in proportion to n.
+    /// The same, and if it is created it has so many slots. So many can be inside or in line at once; who comes then waits
+    /// for a slot, and those who wait for a slot are in no order. With n slots it takes n² registers, and a passage takes
+    /// time in proportion to n.
     ///
     /// # Errors
     /// As [`open`](Semaphore::open); and if there are not more slots than `k`, or more than 1024.
@@ -205,7 +210,8 @@ impl Semaphore {
         Ok(Semaphore { location, what: arguments.join(" "), ours, current })
     }
 
-    /// Says what we are about, for those who ask for [`holders`](Semaphore::holders); unless it is said, that is our command line. Some 200 bytes are kept.
+    /// Says what we are about, for those who ask for [`holders`](Semaphore::holders); unless it is said, that is our command
+    /// line. Some 200 bytes are kept.
     ///
     /// ```
     /// use doorway::process::Semaphore;
@@ -297,8 +303,8 @@ impl Semaphore {
         self.enter(How::Wait(Some(deadline)))
     }
 
-    /// Goes in if there is room for us beside those inside and those who wait in line. Of several who try at once as many succeed as
-    /// there is room for: one waits until the others have succeeded or given up, for some milliseconds at most.
+    /// Goes in if there is room for us beside those inside and those who wait in line. Of several who try at once as many
+    /// succeed as there is room for: one waits until the others have succeeded or given up, for some milliseconds at most.
     ///
     /// # Errors
     /// As [`acquire`](Semaphore::acquire).
@@ -462,7 +468,8 @@ impl Permit<'_> {
         self.seat.as_ref().expect("it is taken out only by dropping the permit")
     }
 
-    /// The descriptor to which our places belong: those of all permits of the same [`Semaphore`]. As long as anyone has it open, they are kept.
+    /// The descriptor to which our places belong: those of all permits of the same [`Semaphore`]. As long as anyone has it
+    /// open, they are kept.
     ///
     /// See [`keep_in_child`](Permit::keep_in_child).
     #[must_use]
@@ -470,8 +477,8 @@ impl Permit<'_> {
         self.inside().line.file.descriptor()
     }
 
-    /// Lets programs that we run from now on inherit the [descriptor](Permit::descriptor): if we die before the permit is dropped, our place is kept
-    /// until they have ended too. If we drop it, it is free at once.
+    /// Lets programs that we run from now on inherit the [descriptor](Permit::descriptor): if we die before the permit is
+    /// dropped, our place is kept until they have ended too. If we drop it, it is free at once.
     ///
     /// # Errors
     /// If the system says no.
@@ -632,18 +639,27 @@ impl Line {
     }
 
     fn people(&self, phase: Phase) -> Vec<Person> {
-        let there = self.records().filter(|(_, record)| record.phase() == phase);
-        let person = |(slot, record): (Pid, Record<'_>)| Person {
-            pid: record.pid(),
-            started: record.started(),
-            since: record.since(),
-            what: record.what(),
-            ticket: record.ticket(),
-            alive: self.file.is_alive(slot),
+        /// So often we look again if someone has come or gone meanwhile.
+        const TIMES: usize = 10;
+        let there = || -> Vec<(u64, Pid)> {
+            let those = self.records().filter(|(_, record)| record.phase() == phase);
+            those.map(|(slot, record)| (record.ticket(), slot)).collect()
         };
-        let mut people: Vec<(Pid, Person)> = there.map(|one| (one.0, person(one))).collect();
-        people.sort_by_key(|(slot, person)| (person.ticket, *slot));
-        people.into_iter().map(|(_, person)| person).collect()
+        let mut slots = there();
+        for _ in 0..TIMES {
+            let again = there();
+            if again == slots {
+                break; // so they were all there at once
+            }
+            slots = again;
+        }
+        slots.sort_unstable();
+        let person = |&(ticket, slot): &(u64, Pid)| {
+            let (record, alive) = (self.file.record(slot), self.file.is_alive(slot));
+            let (pid, started, since) = (record.pid(), record.started(), record.since());
+            Person { pid, started, since, what: record.what(), ticket, alive }
+        };
+        slots.iter().map(person).collect()
     }
 
     /// Whether there is no room for one who only tries, whose ticket this is: k others are inside, or in line before it.
@@ -675,7 +691,7 @@ impl Line {
         let is_thorough = self.looks.fetch_add(1, Relaxed).is_multiple_of(LOOKS);
         self.reap_dead(&|record| match record.phase() {
             Phase::Free => false,
-            Phase::Inside | Phase::Arriving => true,
+            Phase::Inside | Phase::Arriving | Phase::Leaving => true,
             // One who died just after its ticket was drawn may have told us an older one.
             Phase::Waiting | Phase::Trying => is_thorough || record.ticket() <= mine,
         });
@@ -725,8 +741,8 @@ impl Watch for Line {
 
     /// Runs its waiting up to where it would wait.
     ///
-    /// It has passed over some who came before and are gone, even if they come again; we have not, and see them as long as they are
-    /// in the doorway. When they leave the doorway they ask the same.
+    /// It has passed over some who came before and are gone, even if they come again; we have not, and see them as long as
+    /// they are in the doorway. When they leave the doorway they ask the same.
     fn would_go_on(&self, slot: Pid) -> bool {
         let record = self.file.record(slot);
         let ticket = Ticket::of_word(record.ticket());
@@ -798,6 +814,7 @@ impl Seat {
     #[inline(always)]
     fn leave(&mut self) {
         let slot = self.memory.slot();
+        self.line.file.leaves(slot);
         let left = self.line.algorithm.exit(&mut self.memory, slot, &Ticket::ZERO);
         debug_assert_eq!(left, Ok(()), "leaving waits for nothing");
         self.end();

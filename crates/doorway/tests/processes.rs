@@ -82,8 +82,9 @@ fn hold(semaphore: Semaphore) {
     wait_for_line();
 }
 
-/// Goes in and out until it is killed. Says in its flag that it is inside, by an odd number that it never uses again; whoever sees too
-/// many inside waits to see whether they live: then their flags change, and not to what the one who kills has written.
+/// Goes in and out until it is killed. Says in its flag that it is inside, by an odd number that it never uses again; whoever
+/// sees too many inside waits to see whether they live: then their flags change, and not to what the one who kills has
+/// written.
 fn visit(semaphore: &Semaphore, board: &str, number: usize) {
     let (board, mut m) = Board::open(board);
     let mut random = Random(u64::from(process::id()) << 8 | number as u64);
@@ -730,7 +731,8 @@ impl Drop for Player {
 
 #[allow(unsafe_code, reason = "sends a signal")]
 fn signal(pid: i32, signal: i32) {
-    // SAFETY: it touches no memory; the pid is that of a process we have started and not waited for, or of a child of such a one.
+    // SAFETY: it touches no memory; the pid is that of a process we have started and not waited for, or of a child of such a
+    // one.
     assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
 }
 

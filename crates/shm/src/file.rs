@@ -385,6 +385,7 @@ impl File {
     /// Finishes the passage of a slot whose byte we have locked.
     fn finish(&self, slot: Pid, finish: &dyn Fn(&mut Shared)) {
         let mut memory = self.memory(slot);
+        self.leaves(slot);
         finish(&mut memory);
         self.region.rise(slot);
         // Not before its registers are as they should be: if we die before, somebody does this again.
@@ -443,6 +444,12 @@ impl File {
     pub fn is_inside_since(&self, slot: Pid, now: u64) {
         self.record(slot).set_since(now);
         self.is_inside(slot);
+    }
+
+    /// It is about to end its passage.
+    #[inline(always)]
+    pub fn leaves(&self, slot: Pid) {
+        self.record(slot).set_phase(Phase::Leaving);
     }
 
     /// Its passage has ended.

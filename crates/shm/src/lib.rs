@@ -11,8 +11,8 @@
 //! | [`Watchman`] | a thread that is told when a process ends |
 //! | [`Ours`] | whether we have been forked |
 //!
-//! It knows [`Memory`](doorway_memory::Memory) and no algorithm by name. Only Linux has what is needed (locks that belong to an open file,
-//! futexes in shared memory); elsewhere this crate is empty.
+//! It knows [`Memory`](doorway_memory::Memory) and no algorithm by name. Only Linux has what is needed (locks that belong to
+//! an open file, futexes in shared memory); elsewhere this crate is empty.
 //!
 //! # The file
 //! ```text
@@ -25,12 +25,12 @@
 //!
 //! # Slots
 //! A process owns slot s as long as byte s + 1 of the file is locked by its *open file description* (an OFD lock). The kernel
-//! drops the lock when the last descriptor of it is closed, so when the process has died, however it did; and not before a child that
-//! has inherited the descriptor is gone too. Registers of slot s are written only by who has that byte locked. So a slot that is in
-//! use and not locked belonged to a dead one, and whoever locks its byte may finish its passage.
+//! drops the lock when the last descriptor of it is closed, so when the process has died, however it did; and not before a
+//! child that has inherited the descriptor is gone too. Registers of slot s are written only by who has that byte locked. So
+//! a slot that is in use and not locked belonged to a dead one, and whoever locks its byte may finish its passage.
 //!
-//! Byte 0 is the *gate*: who takes a slot holds it meanwhile. Behind it nobody else takes one, so if no byte is locked then nobody
-//! uses the file, and whatever it holds can be replaced by the registers' initial values.
+//! Byte 0 is the *gate*: who takes a slot holds it meanwhile. Behind it nobody else takes one, so if no byte is locked then
+//! nobody uses the file, and whatever it holds can be replaced by the registers' initial values.
 #![cfg(target_os = "linux")]
 mod error;
 mod file;

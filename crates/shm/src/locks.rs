@@ -38,8 +38,8 @@ fn range(kind: libc::c_int, first: usize, len: usize) -> libc::flock {
 #[allow(unsafe_code, reason = "rustix has no OFD locks")]
 fn call(file: &File, command: libc::c_int, range: &mut libc::flock) -> io::Result<()> {
     loop {
-        // SAFETY: the descriptor is open as long as `file` is, these commands take a pointer to a `flock`, and ours lives until the
-        // call is over.
+        // SAFETY: the descriptor is open as long as `file` is, these commands take a pointer to a `flock`, and ours lives
+        // until the call is over.
         if unsafe { libc::fcntl(file.as_raw_fd(), command, std::ptr::from_mut(range)) } == 0 {
             return Ok(());
         }

@@ -46,8 +46,8 @@ impl Map {
         // - aligned: `mmap` returns whole pages, and 8 divides their size;
         // - in bounds: just asserted;
         // - alive: `drop` unmaps, and the reference borrows `self`;
-        // - shared: other processes write these bytes. Atomics allow that, any bytes are an `AtomicU64`, and no `&mut` to them is
-        //   ever made.
+        // - shared: other processes write these bytes. Atomics allow that, any bytes are an `AtomicU64`, and no `&mut` to
+        //   them is ever made.
         // Not covered: a process that truncates the file; we then get SIGBUS.
         unsafe { self.start.add(index).as_ref() }
     }
@@ -95,7 +95,8 @@ impl Words {
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> &AtomicU64 {
         assert!(index < self.len, "a register of another memory");
-        // SAFETY: within the mapping, as asserted here and in `of`; alive, since `_of` keeps the mapping; the rest as in `Map::word`.
+        // SAFETY: within the mapping, as asserted here and in `of`; alive, since `_of` keeps the mapping; the rest as in
+        // `Map::word`.
         unsafe { self.start.add(index).as_ref() }
     }
 }

@@ -136,8 +136,8 @@ pub trait Watch: Send + Sync {
     /// Called now and then while the owner of this slot waits.
     fn look(&self, slot: Pid) -> Look;
 
-    /// Whether the owner of this slot, who sleeps, would go on if it was woken; called by one who has written where it is at home.
-    /// If that is not known, it should be woken.
+    /// Whether the owner of this slot, who sleeps, would go on if it was woken; called by one who has written where it is at
+    /// home. If that is not known, it should be woken.
     fn would_go_on(&self, slot: Pid) -> bool;
 }
 
@@ -178,8 +178,8 @@ pub enum Look {
 pub struct Shared {
     registers: Words,
     slot: Pid,
-    /// Who is at home where we have written since the last flush. Bytes, since to set one is a store that waits for nothing; bits
-    /// of a word would have to be read first, and every write would wait for the one before. As many as there are homes.
+    /// Who is at home where we have written since the last flush. Bytes, since to set one is a store that waits for nothing;
+    /// bits of a word would have to be read first, and every write would wait for the one before. As many as there are homes.
     marks: [bool; HOMES],
     /// Why we go on no longer.
     over: Option<Halt>,

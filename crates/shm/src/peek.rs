@@ -7,8 +7,8 @@ use crate::{Halt, Plan, Reg, map::Words, memory::READ};
 
 /// The memory, as one sees it who only looks: nothing is written, and whoever would wait is [late](Halt::Late).
 ///
-/// Run on it, the part of an algorithm in which it waits says whether a process would have to, while that process sleeps. Who wakes
-/// sleepers asks first: a look is a hundred times cheaper than waking one in vain.
+/// Run on it, the part of an algorithm in which it waits says whether a process would have to, while that process sleeps. Who
+/// wakes sleepers asks first: a look is a hundred times cheaper than waking one in vain.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};

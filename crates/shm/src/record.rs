@@ -39,6 +39,8 @@ pub enum Phase {
     Trying,
     /// Inside.
     Inside,
+    /// On the way out: others may be inside in its place already.
+    Leaving,
 }
 
 impl Phase {
@@ -48,6 +50,7 @@ impl Phase {
             2 => Phase::Waiting,
             3 => Phase::Trying,
             4 => Phase::Inside,
+            5 => Phase::Leaving,
             _ => Phase::Free,
         }
     }
@@ -67,6 +70,9 @@ impl<'a> Record<'a> {
         Record { map, first }
     }
 
+    // ORDERING: Relaxed, for all words but the phase. Pairs with: the phase, written after them and read before.
+    // Weaker does not exist; and nothing fails if one is older than the phase: they are shown to people, and say where to
+    // look and whom to wake. A sleeper whose ticket is seen too old has announced itself since, and has looked itself.
     #[inline(always)]
     fn word(&self, index: usize) -> &'a AtomicU64 {
         self.map.word(self.first + index)

@@ -106,11 +106,10 @@ impl Region {
 /// The fences make that 3 sees b, or d sees 1. If 3 sees b, then 5 comes after a; so either e finds another count and does not
 /// sleep, or it sleeps and 6 wakes it: the kernel compares and goes to sleep in one step.
 ///
-/// Who would not go on is not woken (`would_go_on`, after 3). What it waits for may consist of several registers. Of their writers the
-/// last one to pass its fence sees what all of them have written, and wakes it.
+/// Who would not go on is not woken (`would_go_on`, after 3). What it waits for may consist of several registers. Of their
+/// writers the last one to pass its fence sees what all of them have written, and wakes it.
 ///
-/// A writer that dies between 4 and 6 leaves the sleeper asleep. It has not finished its passage, or its reaping of one, either; and a sleeper
-/// never sleeps longer than a nap.
+/// A writer that dies before 6 leaves the sleeper asleep until its nap is over.
 impl Region {
     /// Steps a to c. Returns the bell's count.
     #[cold]
