@@ -618,14 +618,14 @@ impl Line {
     /// Finishes the passage of one who has died, wherever it was.
     fn reap(&self, memory: &mut Shared) {
         let slot = memory.slot();
-        let finished = self.algorithm.exit(memory, slot, &Ticket::ZERO);
+        let finished = self.algorithm.reap(memory, slot);
         debug_assert_eq!(finished, Ok(()), "leaving waits for nothing");
     }
 
     /// Ends a passage of ours before we are inside.
     fn abandon(&self, memory: &mut Shared) {
         let slot = memory.slot();
-        let ended = self.algorithm.exit(memory, slot, &Ticket::ZERO);
+        let ended = self.algorithm.abandon(memory, slot, &Ticket::ZERO);
         debug_assert_eq!(ended, Ok(()), "leaving waits for nothing");
     }
 
