@@ -5,7 +5,6 @@
 //! `bare ALGORITHM THREADS SECONDS`
 use std::{
     env,
-    hint::black_box,
     process::ExitCode,
     sync::{
         Barrier,
@@ -47,10 +46,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // With one process only these would have nothing to do; the C collection has that case apart.
-    let is_for_two = matches!(algorithm.as_str(), "filter" | "tournament" | "peterson-tree" | "yang-anderson");
-    let processes = if is_for_two { threads.max(2) } else { threads };
-    println!("{:.0}", run(threads, processes, Duration::from_secs_f64(seconds)));
+    println!("{:.0}", run(threads, Duration::from_secs_f64(seconds)));
     ExitCode::SUCCESS
 }
 
@@ -72,21 +68,31 @@ impl Room {
         *random ^= *random << 6;
         *random ^= *random >> 21;
         *random ^= *random << 7;
-        // Kept in memory, as a volatile variable is.
-        let turns = AtomicUsize::new(0);
-        while black_box(&turns).load(Relaxed) < 20 {
-            turns.store(turns.load(Relaxed) + 1, Relaxed);
-        }
+        idle();
         self.sum.store(sum.wrapping_add(*random), Relaxed);
         assert_eq!(self.who.load(Relaxed), p, "somebody else is inside");
     }
 }
 
-fn entries_per_second<A: Algorithm>(threads: usize, processes: usize, time: Duration) -> f64 {
-    let lock = A::make(processes, 1);
+/// Twenty turns of a loop whose counter is volatile, as in C.
+#[inline(always)]
+#[allow(unsafe_code, reason = "nothing safe is volatile")]
+fn idle() {
+    let mut turns = 0_usize;
+    let turns = &raw mut turns;
+    // SAFETY: it points to a variable of ours, which lives until the end of the loop and which nothing else touches.
+    unsafe {
+        while turns.read_volatile() < 20 {
+            turns.write_volatile(turns.read_volatile() + 1);
+        }
+    }
+}
+
+fn entries_per_second<A: Algorithm>(threads: usize, time: Duration) -> f64 {
+    let lock = A::make(threads.max(2), 1);
     let (stop, room) = (Apart(AtomicBool::new(false)), Apart(Room::default()));
     let start = Barrier::new(threads + 1);
-    let work = |p: usize| {
+    let work = |mut p: usize| {
         let mut m = Native::new();
         let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
         start.wait();
@@ -98,6 +104,9 @@ fn entries_per_second<A: Algorithm>(threads: usize, processes: usize, time: Dura
             let Ok(()) = lock.exit(&mut m, p, &place);
             m.after_you();
             entries += 1;
+            if threads == 1 {
+                p = (entries % 2) as usize; // two processes in turns, as the collection does it
+            }
         }
         entries
     };

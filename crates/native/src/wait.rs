@@ -83,7 +83,11 @@ pub(crate) struct Patience {
     turns: u32,
 }
 
-/// So many turns before a wait on several registers gives way.
+/// So many turns before a wait on several registers gives way for the first time: as long as a thread on another core needs to
+/// go in and out, and more.
+const FIRST_TURNS: u32 = 200;
+
+/// So many before it does again.
 const TURNS: u32 = 10;
 
 /// So often it gives way before it naps.
@@ -101,8 +105,8 @@ impl Patience {
     #[inline(always)]
     pub(crate) fn relax(&mut self) {
         self.turns = self.turns.saturating_add(1);
-        if self.turns.is_multiple_of(TURNS) {
-            give_way(self.turns / TURNS);
+        if self.turns >= FIRST_TURNS && self.turns.is_multiple_of(TURNS) {
+            give_way((self.turns - FIRST_TURNS) / TURNS);
         } else {
             hint::spin_loop();
         }
