@@ -3,8 +3,7 @@ use std::{
     ffi::OsString,
     io::ErrorKind,
     os::unix::process::ExitStatusExt,
-    process::{Child, Command},
-    thread,
+    process::{Child, Command, ExitStatus},
     time::Duration,
 };
 
@@ -12,7 +11,7 @@ use clap::Args;
 use doorway::process::{Error, Permit, Semaphore};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::{
-    consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2},
+    consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2},
     iterator::{SignalsInfo, exfiltrator::raw::WithRawSiginfo},
 };
 
@@ -27,6 +26,8 @@ const NO_PLACE: u8 = 75;
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
 const KILLED: i32 = 128;
+
+type Signals = SignalsInfo<WithRawSiginfo>;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -92,7 +93,8 @@ fn inside(arguments: &Arguments, permit: Permit<'_>) -> Result<u8, Trouble> {
     if !arguments.close {
         permit.keep_in_child()?;
     }
-    let signals = SignalsInfo::<WithRawSiginfo>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
+    // From here on signals wait until they are read; in the command they are as usual.
+    let mut signals = Signals::new([SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
     let (program, words) = arguments.command.split_first().expect("clap asks for one at least");
     let mut child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
@@ -101,26 +103,30 @@ fn inside(arguments: &Arguments, permit: Permit<'_>) -> Result<u8, Trouble> {
             return Ok(if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN });
         }
     };
-    forward(signals, &child);
-    let status = child.wait()?;
+    let status = wait(&mut child, &mut signals)?;
     // The next one may come in before we have ended.
     drop(permit);
     let code = status.code().or_else(|| status.signal().map(|signal| KILLED + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(CANNOT_RUN))
 }
 
-/// Sends on to the command what is sent to us. What comes from the terminal has been sent to both.
-fn forward(mut signals: SignalsInfo<WithRawSiginfo>, child: &Child) {
-    let Some(child) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    thread::spawn(move || {
-        for info in &mut signals {
-            let is_sent = info.si_code <= 0; // the kernel's own are above
-            if let (true, Some(signal)) = (is_sent, Signal::from_named_raw(info.si_signo)) {
+/// Waits for the command to end, and sends on to it what is sent to us. What comes from the terminal has been sent to both.
+fn wait(child: &mut Child, signals: &mut Signals) -> Result<ExitStatus, Trouble> {
+    let pid = Pid::from_child(child);
+    loop {
+        // It may have ended before its signal is read.
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        for sent in signals.wait() {
+            let is_from_a_process = sent.si_code <= 0; // the kernel's own are above
+            let signal = Signal::from_named_raw(sent.si_signo).filter(|&signal| signal != Signal::CHILD);
+            if let (true, Some(signal)) = (is_from_a_process, signal) {
                 // If it has ended in the meantime there is nobody to tell.
-                let _ = kill_process(child, signal);
+                let _ = kill_process(pid, signal);
             }
         }
-    });
+    }
 }
 
 /// For people to read, so that words with spaces can be told apart.

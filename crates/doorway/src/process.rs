@@ -52,6 +52,7 @@
 //!   let too many in.
 //! - A process that is stopped (SIGSTOP) is not dead. It keeps its place inside or in line.
 use std::{
+    cell::RefCell,
     env, fmt,
     os::fd::BorrowedFd,
     path::Path,
@@ -565,8 +566,8 @@ impl How {
 struct Line {
     file: File,
     algorithm: KBakeryFife<Shared>,
-    /// The same, for looking.
-    peeked: KBakeryFife<Peek>,
+    /// The same, for looking; made when it is first needed.
+    peeked: OnceLock<KBakeryFife<Peek>>,
     /// When we last looked whether the path leads to this file.
     checked: AtomicU64,
     /// How often a waiter of ours has looked at those before it.
@@ -585,24 +586,31 @@ fn plan(k: usize, slots: usize) -> (KBakeryFife<Shared>, Plan) {
 
 impl Line {
     fn open_or_create(location: &Location, k: usize, slots: usize) -> Result<Arc<Line>, Error> {
-        Ok(Line::of(File::open_or_create(location, k, slots, |slots| plan(k, slots).1)?))
+        Line::of(|plan| File::open_or_create(location, k, slots, |slots| plan(k, slots)))
     }
 
     fn open(location: &Location) -> Result<Arc<Line>, Error> {
-        Ok(Line::of(File::open(location, &|k, slots| plan(k, slots).1)?))
+        Line::of(|plan| File::open(location, plan))
     }
 
-    fn of(file: File) -> Arc<Line> {
-        let (algorithm, _) = plan(file.k(), file.slots());
-        Arc::new_cyclic(|this| Line {
-            peeked: KBakeryFife::new(&mut PeekPlan::new(), file.slots(), file.k()),
+    fn of(open: impl FnOnce(&dyn Fn(usize, usize) -> Plan) -> Result<File, Error>) -> Result<Arc<Line>, Error> {
+        // Whoever opens the file has to know the registers; the algorithm they are for is made with them, and only once.
+        let algorithm = RefCell::new(None);
+        let file = open(&|k, slots| {
+            let (made, plan) = plan(k, slots);
+            algorithm.replace(Some(made));
+            plan
+        })?;
+        let algorithm = algorithm.into_inner().expect("the last plan was for the file that was opened");
+        Ok(Arc::new_cyclic(|this| Line {
             file,
             algorithm,
+            peeked: OnceLock::new(),
             checked: AtomicU64::new(File::now()),
             looks: AtomicU32::new(0),
             watchman: OnceLock::new(),
             this: this.clone(),
-        })
+        }))
     }
 
     /// Whether it is time to look if the path still leads here.
@@ -746,7 +754,9 @@ impl Watch for Line {
     fn would_go_on(&self, slot: Pid) -> bool {
         let record = self.file.record(slot);
         let ticket = Ticket::of_word(record.ticket());
-        record.phase() != Phase::Waiting || self.peeked.wait(&mut self.file.peek(), slot, &ticket).is_ok()
+        let peeked =
+            || self.peeked.get_or_init(|| KBakeryFife::new(&mut PeekPlan::new(), self.file.slots(), self.file.k()));
+        record.phase() != Phase::Waiting || peeked().wait(&mut self.file.peek(), slot, &ticket).is_ok()
     }
 }
 

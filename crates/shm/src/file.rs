@@ -147,7 +147,7 @@ impl File {
         }
         loop {
             match File::open(location, &|_, slots| plan(slots)) {
-                Err(Error::Missing { .. }) => create(location, k, slots, plan(slots).begin().len())?,
+                Err(Error::Missing { .. }) => create(location, k, slots, plan(slots).registers())?,
                 Ok(file) if file.k() != k => {
                     return Err(Error::OtherK { path: location.as_path().to_owned(), file: file.k(), asked: k });
                 }
@@ -186,8 +186,8 @@ impl File {
         }
         let header = Header::read(&file, path)?;
         let plan = plan(header.k, header.slots);
-        let layout = Layout::new(header.slots, plan.begin().len());
-        if header.registers != plan.begin().len() {
+        let layout = Layout::new(header.slots, plan.registers());
+        if header.registers != plan.registers() {
             return Err(garbage("is for another algorithm"));
         }
         if found.len() != layout.bytes() as u64 {

@@ -1,6 +1,6 @@
 //! The memory, as the owner of one slot sees it.
 use std::{
-    fmt, hint,
+    fmt, hint, iter,
     marker::PhantomData,
     ops::ControlFlow::{self, Break, Continue},
     sync::{
@@ -42,11 +42,13 @@ const NAP: Duration = Duration::from_millis(5);
 ///
 /// let mut plan = Plan::new();
 /// let flags = plan.per_process("flag", 4, true);
-/// assert_eq!(plan.begin(), [1; 4]);
+/// assert_eq!(plan.begin().collect::<Vec<_>>(), [1; 4]);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
-    begin: Vec<u64>,
+    /// A value, and how many registers one after the other begin with it: thousands, as a rule.
+    runs: Vec<(u64, usize)>,
+    registers: usize,
 }
 
 impl Plan {
@@ -61,9 +63,16 @@ impl Plan {
     /// What each register holds in the beginning.
     ///
     /// See [`Plan`].
+    pub fn begin(&self) -> impl Iterator<Item = u64> {
+        self.runs.iter().flat_map(|&(value, times)| iter::repeat_n(value, times))
+    }
+
+    /// How many registers there are.
+    ///
+    /// See [`Plan`].
     #[must_use]
-    pub fn begin(&self) -> &[u64] {
-        &self.begin
+    pub fn registers(&self) -> usize {
+        self.registers
     }
 }
 
@@ -71,9 +80,13 @@ impl Space for Plan {
     type Mem = Shared;
 
     fn register<T: Value>(&mut self, _: Name, home: Home, init: T) -> Reg<T> {
-        let index = self.begin.len();
-        self.begin.push(init.to_word());
-        Reg::new(index, home)
+        let value = init.to_word();
+        match self.runs.last_mut() {
+            Some((last, times)) if *last == value => *times += 1,
+            _ => self.runs.push((value, 1)),
+        }
+        self.registers += 1;
+        Reg::new(self.registers - 1, home)
     }
 }
 

@@ -1,4 +1,5 @@
 //! Where things are in the file.
+use std::iter;
 use std::sync::{
     Arc,
     atomic::{
@@ -79,10 +80,15 @@ impl Region {
     }
 
     /// Makes everything as it is when nobody has used it yet. Only for one who knows that nobody uses it.
-    pub(crate) fn reset(&self, registers: &[u64]) {
-        let first = self.layout.first_register();
-        (Layout::BELLS..first).for_each(|word| self.map.word(word).store(0, Relaxed));
-        registers.iter().zip(first..).for_each(|(&value, word)| self.map.word(word).store(value, Relaxed));
+    pub(crate) fn reset(&self, registers: impl Iterator<Item = u64>) {
+        let others = self.layout.first_register() - Layout::BELLS;
+        for (value, word) in iter::repeat_n(0, others).chain(registers).zip(Layout::BELLS..) {
+            // Most are as they were: a page that is only read need not be made ours.
+            let word = self.map.word(word);
+            if word.load(Relaxed) != value {
+                word.store(value, Relaxed);
+            }
+        }
         // ORDERING: who takes a slot next locks the gate after we unlock it, which orders this for them.
         fence(SeqCst);
     }
