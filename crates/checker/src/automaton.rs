@@ -213,7 +213,8 @@ impl Automaton {
             automaton.buffers = (0..n).map(|_| Buffers::default()).collect();
             (0..n).for_each(|p| _ = automaton.buffer_id(p, &[]));
             let first = automaton.registers.len() as u32;
-            automaton.ticketed = (first..first + n as u32).collect();
+            // After the registers that hold tickets from the start.
+            automaton.ticketed.extend(first..first + n as u32);
         }
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
