@@ -32,6 +32,7 @@ pub mod registry;
 pub mod broken {
     pub mod bakery_reaped;
     pub mod danek_golab_no_dummy;
+    pub mod decker_jayanti_descending;
     pub mod fast_path;
     pub mod flaky;
     pub mod k_bakery_fife_reset;
@@ -52,6 +53,7 @@ pub mod broken {
 pub mod kexclusion {
     pub mod anderson_moir;
     pub mod anderson_moir_tree;
+    pub mod decker_jayanti;
     pub mod filter_k;
     pub mod gottlieb;
     pub mod k_bakery;

@@ -157,6 +157,8 @@ catalogue! {
     exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);
     exclusion kexclusion::anderson_moir  |space, size| AndersonMoir::new(space, size.n, size.k);
     exclusion kexclusion::anderson_moir_tree |space, size| AndersonMoirTree::new(space, size.n, size.k);
+    exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
+    exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);
