@@ -30,6 +30,7 @@ pub mod registry;
 
 /// What the texts show to be inadequate, and deliberate mistakes.
 pub mod broken {
+    pub mod afek_no_e;
     pub mod bakery_reaped;
     pub mod danek_golab_no_dummy;
     pub mod decker_jayanti_descending;
@@ -51,6 +52,7 @@ pub mod broken {
 
 /// k-exclusion: at most k inside.
 pub mod kexclusion {
+    pub mod afek;
     pub mod anderson_moir;
     pub mod anderson_moir_tree;
     pub mod decker_jayanti;

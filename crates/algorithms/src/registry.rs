@@ -159,6 +159,8 @@ catalogue! {
     exclusion kexclusion::anderson_moir_tree |space, size| AndersonMoirTree::new(space, size.n, size.k);
     exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
     exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
+    exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);
+    exclusion broken::afek_no_e          |space, size| AfekNoE::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);
