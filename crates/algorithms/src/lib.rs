@@ -55,6 +55,7 @@ pub mod kexclusion {
     pub mod afek;
     pub mod anderson_moir;
     pub mod anderson_moir_tree;
+    pub mod burns_peterson;
     pub mod decker_jayanti;
     pub mod filter_k;
     pub mod gottlieb;
