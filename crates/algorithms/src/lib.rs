@@ -34,6 +34,7 @@ pub mod broken {
     pub mod bakery_reaped;
     pub mod danek_golab_no_dummy;
     pub mod decker_jayanti_descending;
+    pub mod dolev_gafni_shavit_single;
     pub mod fast_path;
     pub mod flaky;
     pub mod k_bakery_fife_reset;
@@ -57,6 +58,7 @@ pub mod kexclusion {
     pub mod anderson_moir_tree;
     pub mod burns_peterson;
     pub mod decker_jayanti;
+    pub mod dolev_gafni_shavit;
     pub mod filter_k;
     pub mod gottlieb;
     pub mod k_bakery;

@@ -162,6 +162,8 @@ catalogue! {
     exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);
     exclusion broken::afek_no_e          |space, size| AfekNoE::new(space, size.n, size.k);
     exclusion kexclusion::burns_peterson |space, size| BurnsPeterson::new(space, size.n, size.k);
+    exclusion kexclusion::dolev_gafni_shavit |space, size| DolevGafniShavit::new(space, size.n, size.k);
+    exclusion broken::dolev_gafni_shavit_single |space, size| DolevGafniShavitSingle::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
     part parts::timestamps               |space, size| Timestamps::new(space, size.n);
