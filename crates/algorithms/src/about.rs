@@ -123,7 +123,10 @@ impl About {
         let wrong = |limit| Err(SizeError { name: self.name, limit });
         match self.processes {
             Processes::Exactly(only) if n != only => return wrong(Limit::Exactly { only, n }),
-            Processes::AtLeast(least) if n < least => return wrong(Limit::AtLeast { least, n }),
+            Processes::AtLeast(least) | Processes::Between(least, _) if n < least => {
+                return wrong(Limit::AtLeast { least, n });
+            }
+            Processes::Between(_, most) if n > most => return wrong(Limit::AtMost { most, n }),
             _ if n > MAX_SIMULATED && most == MAX_SIMULATED => return wrong(Limit::Simulated { n }),
             _ if n > most => return wrong(Limit::Checked { n, try_n: self.default_n.max(4) }),
             _ => {}
@@ -317,6 +320,8 @@ pub enum Processes {
     Exactly(usize),
     /// For this number and more.
     AtLeast(usize),
+    /// From this number to that: for more, what it keeps in one register would not fit in a word.
+    Between(usize, usize),
 }
 
 /// What is claimed of an algorithm.
@@ -407,6 +412,7 @@ pub struct SizeError {
 enum Limit {
     Exactly { only: usize, n: usize },
     AtLeast { least: usize, n: usize },
+    AtMost { most: usize, n: usize },
     Checked { n: usize, try_n: usize },
     Simulated { n: usize },
     OneInside { k: usize },
@@ -425,6 +431,12 @@ impl fmt::Display for SizeError {
             }
             Limit::Exactly { only, n } => write!(f, "is for {only} processes, not {n}; leave out -n"),
             Limit::AtLeast { least, n } => write!(f, "needs at least {least} processes, not {n}; try -n {least}"),
+            Limit::AtMost { most, n } => {
+                write!(
+                    f,
+                    "keeps all it knows in one word, so it is for at most {most} processes, not {n}; try -n {most}"
+                )
+            }
             Limit::Checked { n, try_n } => {
                 write!(f, "can be checked for at most {MAX_PROCESSES} processes, not {n}; try -n {try_n}")
             }

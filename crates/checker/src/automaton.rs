@@ -654,6 +654,7 @@ fn look(
 }
 
 fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> Result<(Section, View), Error> {
+    view.process = p;
     let outcome = catch_unwind(AssertUnwindSafe(|| program.run(&mut view, p, section)));
     let next = outcome.map_err(|payload| {
         let fault = match payload.downcast::<Fault>() {

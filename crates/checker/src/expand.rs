@@ -9,7 +9,6 @@ use crate::{
     program::Section,
     symmetry,
     tickets::{Closing, TicketSet},
-    view::Op,
 };
 
 /// The successor is the state itself.
@@ -367,7 +366,7 @@ impl Batch<'_> {
         let reg = access.reg as usize;
         let field = layout.fields[automaton.n() + automaton.registers.len() + reg];
         let before = field.get(&state.words);
-        let failed_counts = access.op == Op::CompareSwap && cache.failed_cas == FailedCas::Counts;
+        let failed_counts = access.can_fail() && cache.failed_cas == FailedCas::Counts;
         let after = match () {
             () if p == cache.of => 1,
             () if failed_counts || access.writes(automaton.word(reg, value)) => 0,

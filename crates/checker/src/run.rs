@@ -200,6 +200,7 @@ impl<'a> Machine<'a> {
         {
             match (access.op.is_read(), self.buffers.get_mut(p)) {
                 (true, _) if self.writers[reg].is_some() => text += " while it is written",
+                (true, _) if access.op == Op::LoadLinked => self.words[reg] = ran.written,
                 (true, _) => {}
                 (false, Some(buffer)) if access.op == Op::Write => {
                     buffer.push_back(Buffered { reg, word: ran.written, line: line.clone(), text: text.clone() });

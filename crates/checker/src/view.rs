@@ -13,7 +13,7 @@ use std::{
     panic::Location,
 };
 
-use doorway_memory::{Home, Local, Memory, Name, Number, Sink, Source, Space, Ticket, Value};
+use doorway_memory::{Home, Linked, Local, Memory, Name, Narrow, Number, Pid, Sink, Source, Space, Ticket, Value};
 
 use crate::{error::Fault, model::Fences, program::Section};
 
@@ -116,6 +116,10 @@ pub(crate) enum Op {
     FetchAdd,
     Swap,
     CompareSwap,
+    Update,
+    /// A read, except that the register remembers who has loaded it.
+    LoadLinked,
+    StoreConditional,
     /// Accesses no register.
     Fence,
     Barrier,
@@ -136,11 +140,13 @@ pub(crate) struct Access {
     pub(crate) result: u64,
     /// What the register held before, once it is done.
     pub(crate) before: u64,
+    /// What it holds now, once it is done.
+    pub(crate) after: u64,
 }
 
 impl Op {
     pub(crate) fn is_read(self) -> bool {
-        matches!(self, Op::Read | Op::Test)
+        matches!(self, Op::Read | Op::Test | Op::LoadLinked)
     }
 
     /// Whether a safe register can do it.
@@ -154,7 +160,7 @@ impl Op {
 
     /// Whether one's own earlier writes must be visible first.
     pub(crate) fn drains(self) -> bool {
-        matches!(self, Op::FetchAdd | Op::Swap | Op::CompareSwap | Op::Fence | Op::Barrier)
+        !matches!(self, Op::Read | Op::Test | Op::LoadLinked | Op::Write)
     }
 }
 
@@ -168,12 +174,18 @@ impl Access {
         (!self.op.is_fence()).then_some(self.reg as usize)
     }
 
+    /// Whether it fails if it does not find what it wants.
+    pub(crate) fn can_fail(&self) -> bool {
+        matches!(self.op, Op::CompareSwap | Op::StoreConditional)
+    }
+
     /// Whether the register, holding `word`, is written: even with what it holds already.
     pub(crate) fn writes(&self, word: u64) -> bool {
         match self.op {
-            Op::Read | Op::Test | Op::Fence | Op::Barrier => false,
-            Op::Write | Op::FetchAdd | Op::Swap => true,
+            Op::Read | Op::Test | Op::LoadLinked | Op::Fence | Op::Barrier => false,
+            Op::Write | Op::FetchAdd | Op::Swap | Op::Update => true,
             Op::CompareSwap => word == self.operands[0],
+            Op::StoreConditional => word & self.operands[1] != 0,
         }
     }
 
@@ -193,6 +205,9 @@ impl Access {
             Op::CompareSwap => {
                 format!("compare-and-swap({name}, {}, {}) = {}", show(first), show(second), self.result == 1)
             }
+            Op::LoadLinked => format!("LL({name}) = {}", show(self.before)),
+            Op::StoreConditional => format!("SC({name}, {}) = {}", show(first), self.result == 1),
+            Op::Update => format!("{name} := {} (was {})", show(self.after), show(self.before)),
             Op::Fence | Op::Barrier => unreachable!("it has no register"),
         }
     }
@@ -235,6 +250,8 @@ pub struct View {
     /// What the accessed register holds now.
     pub(crate) written: u64,
     pub(crate) fault: Option<Fault>,
+    /// Who the process is: a register remembers who has loaded it.
+    pub(crate) process: Pid,
     /// Where the process is, for messages.
     pub(crate) section: Section,
     idle: usize,
@@ -266,6 +283,7 @@ impl View {
             access: None,
             written: 0,
             fault: None,
+            process: 0,
             section: Section::Remainder,
             idle: 0,
             deaf: 0,
@@ -353,7 +371,7 @@ impl View {
             self.at += 1;
             return Ok(R::of_word(word.bits));
         }
-        let mut access = Access { op, reg, operands, line, place, result: 0, before: 0 };
+        let mut access = Access { op, reg, operands, line, place, result: 0, before: 0, after: 0 };
         match self.mode {
             Mode::Look => {
                 self.access = Some(access);
@@ -363,6 +381,7 @@ impl View {
             Mode::Step(value) => {
                 let (written, result) = effect(value);
                 access.before = value;
+                access.after = written;
                 access.result = result.to_word();
                 self.access = Some(access);
                 self.written = written;
@@ -403,6 +422,37 @@ impl Memory for View {
         self.access(Op::CompareSwap, reg, [old.to_word(), new.to_word()], |word| {
             if word == old.to_word() { (new.to_word(), true) } else { (word, false) }
         })
+    }
+    fn update<T: Value>(&mut self, reg: &Handle<T>, action: impl Fn(T) -> T) -> Result<T, Halt> {
+        self.access(Op::Update, reg, [0; 2], |word| (action(T::of_word(word)).to_word(), T::of_word(word)))
+    }
+
+    // A linked register's tag is the set of processes that have loaded it since it was last written: versions would grow for
+    // ever. What a process keeps of a load is the value only, so that equal states are equal.
+    fn load_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>) -> Result<Linked<T>, Halt> {
+        let me = 1 << self.process;
+        self.access(Op::LoadLinked, reg, [0; 2], |word| {
+            let linked = Linked::<T>::of_word(word);
+            (linked.with_tag(linked.tag() | me).to_word(), Linked::new(linked.value()))
+        })
+    }
+    fn store_conditional<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, _: Linked<T>, value: T) -> Result<bool, Halt> {
+        let me = 1 << self.process << T::BITS;
+        let new = Linked::new(value).to_word();
+        self.access(
+            Op::StoreConditional,
+            reg,
+            [new, me],
+            |word| {
+                if word & me != 0 { (new, true) } else { (word, false) }
+            },
+        )
+    }
+    fn write_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, value: T) -> Result<(), Halt> {
+        self.access(Op::Update, reg, [0; 2], |_| (Linked::new(value).to_word(), ()))
+    }
+    fn read_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>) -> Result<T, Halt> {
+        self.access(Op::Read, reg, [0; 2], |word| (word, Linked::<T>::of_word(word).value()))
     }
 
     fn fence(&mut self) -> Result<(), Halt> {

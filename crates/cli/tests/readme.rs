@@ -13,6 +13,7 @@ fn table() -> String {
         let n = match about.processes {
             doorway_algorithms::Processes::Exactly(n) => n.to_string(),
             doorway_algorithms::Processes::AtLeast(n) => format!("{n} or more"),
+            doorway_algorithms::Processes::Between(least, most) => format!("{least} to {most}"),
         };
         let title = match about.kind {
             Kind::Part => format!("{} (part)", about.title),

@@ -25,7 +25,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::ControlFlow::{Break, Continue};
 
-use crate::{Local, Memory, Space, Ticket};
+use crate::{Linked, Local, Memory, Space, Ticket};
 
 type Mem<H> = <<H as Harness>::Space as Space>::Mem;
 type Halt<H> = <Mem<H> as Memory>::Halt;
@@ -54,6 +54,7 @@ pub trait Harness {
 pub fn all<H: Harness>(harness: &H) {
     a_register_holds_what_was_written(harness);
     read_modify_writes_return_what_was_there(harness);
+    a_store_is_conditional_on_nobody_writing(harness);
     every_type_survives_the_memory(harness);
     loops_carry_their_state_and_nothing_else(harness);
     nested_loops_keep_their_places(harness);
@@ -81,10 +82,30 @@ fn read_modify_writes_return_what_was_there<H: Harness>(harness: &H) {
             let swapped = (m.swap(tail, Some(4))?, m.swap(tail, None)?, m.read(tail)?);
             let took = m.compare_swap(x, -1, 9)?;
             let missed = m.compare_swap(x, -1, 8)?;
-            Ok((before, swapped, (took, missed, m.read(x)?)))
+            let compared = (took, missed, m.read(x)?);
+            let updated = (m.update(x, |x| x * x - 1)?, m.update(x, |x| x)?, m.read(x)?);
+            Ok((before, swapped, compared, updated))
         },
     );
-    assert_eq!(seen, ((3, -2, -1), (None, Some(4), None), (true, false, 9)));
+    assert_eq!(seen, ((3, -2, -1), (None, Some(4), None), (true, false, 9), (9, 80, 80)));
+}
+
+fn a_store_is_conditional_on_nobody_writing<H: Harness>(harness: &H) {
+    let seen = harness.complete(
+        |space| (space.shared("x", Linked::new(7_u8)), space.shared("y", Linked::new(None::<usize>))),
+        |(x, y), m| {
+            let link = m.load_linked(x)?;
+            let other = m.load_linked(y)?;
+            let stored = m.store_conditional(x, link, link.value() + 1)?;
+            let again = m.store_conditional(x, link, 20)?;
+            let link = m.load_linked(x)?;
+            m.write_linked(x, 8)?; // what is there already
+            let overwritten = m.store_conditional(x, link, 30)?;
+            let elsewhere = m.store_conditional(y, other, Some(4))?;
+            Ok(((stored, again, overwritten, elsewhere), m.read_linked(x)?, m.read_linked(y)?))
+        },
+    );
+    assert_eq!(seen, ((true, false, false, true), 8, Some(4)));
 }
 
 fn every_type_survives_the_memory<H: Harness>(harness: &H) {

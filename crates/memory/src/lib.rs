@@ -11,6 +11,7 @@
 //! | [`Value`], [`Number`] | what fits in a register |
 //! | [`Ticket`] | a number that can only be compared and followed |
 //! | [`Count`] | a counter that only grows, read in rounds |
+//! | [`Linked`], [`Narrow`] | what is in a register for load-linked and store-conditional |
 //! | [`Local`] | what a process may carry from one loop turn, or section, to the next |
 //! | [`Exclusion`] | the trying protocol: `doorway`, `wait`, `exit`, with a place in line |
 //! | [`Part`] | a piece that papers share, with an operation and a rule about what it returns |
@@ -61,6 +62,7 @@ extern crate alloc;
 pub mod conformance;
 mod cost;
 mod count;
+mod linked;
 mod local;
 mod memory;
 mod property;
@@ -72,6 +74,7 @@ mod value;
 
 pub use cost::{Cost, FailedCas};
 pub use count::Count;
+pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;
 pub use property::Property;

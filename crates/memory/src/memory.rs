@@ -1,7 +1,7 @@
 //! The operations of a shared memory.
 use core::ops::ControlFlow::{self, Break, Continue};
 
-use crate::{Local, Number, Value};
+use crate::{Linked, Local, Narrow, Number, Value};
 
 /// A shared memory, as one process sees it.
 ///
@@ -119,6 +119,65 @@ pub trait Memory: Sized {
     /// ```
     #[track_caller]
     fn compare_swap<T: Value>(&mut self, reg: &Self::Reg<T>, old: T, new: T) -> Result<bool, Self::Halt>;
+
+    /// Replaces what a register holds by what `action` makes of it, in one step, and returns what it held before: the atomic
+    /// action of papers in which all there is is one shared variable. The action is a pure function; it may be called more
+    /// than once.
+    ///
+    /// As given here it is a loop of compare-and-swaps, each of which fails only if another succeeds in between. That is as
+    /// good as one step where nobody counts steps, except that others can make it long; a memory that counts or interleaves
+    /// them does it in one.
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let x = m.shared("x", 6_u64);
+    /// assert_eq!(m.update(&x, |x| if x % 2 == 0 { x / 2 } else { 3 * x + 1 }), Ok(6));
+    /// assert_eq!(m.read(&x), Ok(3));
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    fn update<T: Value>(&mut self, reg: &Self::Reg<T>, action: impl Fn(T) -> T) -> Result<T, Self::Halt> {
+        self.turns((), |m, ()| {
+            let old = m.read(reg)?;
+            Ok(if m.compare_swap(reg, old, action(old))? { Break(old) } else { Continue(()) })
+        })
+    }
+
+    /// Reads a register; what it returns is what [`store_conditional`](Memory::store_conditional) asks for. See [`Linked`].
+    #[inline(always)]
+    #[track_caller]
+    fn load_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>) -> Result<Linked<T>, Self::Halt> {
+        self.read(reg)
+    }
+
+    /// Writes a register in one step, if nobody has since my last [`load_linked`](Memory::load_linked) of it, which returned
+    /// `link`; says whether it did. See [`Linked`].
+    #[inline(always)]
+    #[track_caller]
+    fn store_conditional<T: Narrow>(
+        &mut self,
+        reg: &Self::Reg<Linked<T>>,
+        link: Linked<T>,
+        value: T,
+    ) -> Result<bool, Self::Halt> {
+        self.compare_swap(reg, link, link.followed_by(value))
+    }
+
+    /// Writes such a register whoever has loaded it: their store-conditionals fail. See [`Linked`].
+    #[inline(always)]
+    #[track_caller]
+    fn write_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>, value: T) -> Result<(), Self::Halt> {
+        self.update(reg, |old| old.followed_by(value))?;
+        Ok(())
+    }
+
+    /// Reads such a register as any other. See [`Linked`].
+    #[inline(always)]
+    #[track_caller]
+    fn read_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>) -> Result<T, Self::Halt> {
+        Ok(self.read(reg)?.value())
+    }
 
     /// My earlier writes are visible to everyone before my later reads. A memory that keeps everyone's accesses in one order
     /// has nothing to do here. One with store buffers waits until its own is empty, as it does for a read-modify-write; between

@@ -360,6 +360,12 @@ impl Memory for Machine {
         self.access(reg.0, kind, change).map(|word| word == 1)
     }
 
+    #[inline]
+    fn update<T: Value>(&mut self, reg: &Reg<T>, action: impl Fn(T) -> T) -> Result<T, Halt> {
+        let change = |word| Change { written: action(T::of_word(word)).to_word(), returned: word };
+        self.access(reg.0, |_| Kind::Write, change).map(T::of_word)
+    }
+
     fn fence(&mut self) -> Result<(), Halt> {
         Ok(())
     }

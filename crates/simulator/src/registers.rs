@@ -6,7 +6,7 @@ use doorway_memory::{Cost, FailedCas, Home, Pid};
 pub(crate) enum Kind {
     /// A read, or a test.
     Read,
-    /// A write, a fetch-and-add or a swap; a compare-and-swap that succeeds.
+    /// A write, a fetch-and-add, a swap or an update; a compare-and-swap that succeeds.
     Write,
     /// A compare-and-swap that fails.
     Miss,
