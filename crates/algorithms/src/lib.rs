@@ -32,11 +32,13 @@ pub mod registry;
 pub mod broken {
     pub mod afek_no_e;
     pub mod bakery_reaped;
+    pub mod colored_ticket_k_colours;
     pub mod danek_golab_no_dummy;
     pub mod decker_jayanti_descending;
     pub mod dolev_gafni_shavit_single;
     pub mod fast_path;
     pub mod flaky;
+    pub mod jayanti_f_array_single_refresh;
     pub mod k_bakery_fife_reset;
     pub mod k_bakery_half_reaped;
     pub mod k_bakery_no_announce;
@@ -57,9 +59,11 @@ pub mod kexclusion {
     pub mod anderson_moir;
     pub mod anderson_moir_tree;
     pub mod burns_peterson;
+    pub mod colored_ticket;
     pub mod decker_jayanti;
     pub mod dolev_gafni_shavit;
     pub mod filter_k;
+    pub mod fischer_queue;
     pub mod gottlieb;
     pub mod k_bakery;
     pub mod k_bakery_fife;
@@ -81,6 +85,7 @@ pub mod mutex {
     pub mod danek_golab_yang_anderson;
     pub mod dijkstra;
     pub mod filter;
+    pub mod jayanti_f_array;
     pub mod kim_anderson;
     pub mod lamport_fast;
     pub mod mcs;

@@ -138,6 +138,8 @@ catalogue! {
     exclusion mutex::danek_golab_simple  |space, size| danek_golab(space, size.n);
     exclusion mutex::danek_golab_yang_anderson |space, size| danek_golab(space, size.n);
     exclusion broken::danek_golab_no_dummy |space, size| danek_golab(space, size.n);
+    exclusion mutex::jayanti_f_array     |space, size| JayantiFArray::new(space, size.n);
+    exclusion broken::jayanti_f_array_single_refresh |space, size| jayanti_f_array(space, size.n);
     exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
     exclusion mutex::ticket              |space, size| Ticket::new(space);
     exclusion mutex::ticket_sleeping     |space, size| TicketSleeping::new(space, size.n);
@@ -153,6 +155,9 @@ catalogue! {
     exclusion broken::log_k_printed      |space, size| LogKPrinted::new(space, size.n, size.k);
     exclusion broken::log_k_first_repair |space, size| LogKPrinted::with_first_repair(space, size.n, size.k);
     exclusion kexclusion::filter_k       |space, size| FilterK::new(space, size.n, size.k);
+    exclusion kexclusion::fischer_queue  |space, size| FischerQueue::new(space, size.n, size.k);
+    exclusion kexclusion::colored_ticket |space, size| ColoredTicket::new(space, size.n, size.k);
+    exclusion broken::colored_ticket_k_colours |space, size| colored_ticket(space, size.n, size.k);
     exclusion kexclusion::gottlieb       |space, size| Gottlieb::new(space, size.k);
     exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);
     exclusion kexclusion::anderson_moir  |space, size| AndersonMoir::new(space, size.n, size.k);
@@ -280,6 +285,7 @@ mod tests {
             match about.processes {
                 Processes::Exactly(n) => assert_eq!(about.default_n, n, "{name}"),
                 Processes::AtLeast(n) => assert!(about.default_n >= n, "{name}"),
+                Processes::Between(least, most) => assert!((least..=most).contains(&about.default_n), "{name}"),
             }
             let essential = if about.kind == Kind::Part { Property::Rule } else { Property::Exclusion };
             assert_ne!(about.holds(essential), about.fails(essential), "{name} must claim {essential} or its failure");

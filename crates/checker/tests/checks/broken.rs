@@ -99,6 +99,62 @@ bounded-exit FAILS in 5 steps, and stays so: process 0 can be kept in `exit`
 \x20 then for ever
 \x20  6  p0  5   flag[1] = true
 ";
+    colored_ticket_with_k_colors_lets_a_new_ticket_pass_for_an_old_one: "colored-ticket-k-colours", 3, Exclusion => "\
+exclusion FAILS in 18 steps
+\x20  1  p0  1-3  V := Issue (1, 0) Valid (2, 0) Quant [2] (was Issue (0, 0) Valid (2, 0) Quant [2])
+\x20  2  p0  4    V = Issue (1, 0) Valid (2, 0) Quant [2]                                                   -> inside
+\x20  3  p0  5-8  V := Issue (1, 0) Valid (3, 0) Quant [2] (was Issue (1, 0) Valid (2, 0) Quant [2])        -> out
+\x20  4  p0  1-3  V := Issue (2, 0) Valid (3, 0) Quant [2] (was Issue (1, 0) Valid (3, 0) Quant [2])
+\x20  5  p0  4    V = Issue (2, 0) Valid (3, 0) Quant [2]                                                   -> inside
+\x20  6  p0  5-8  V := Issue (2, 0) Valid (1, 1) Quant [1, 1] (was Issue (2, 0) Valid (3, 0) Quant [2])     -> out
+\x20  7  p0  1-3  V := Issue (3, 0) Valid (1, 1) Quant [1, 1] (was Issue (2, 0) Valid (1, 1) Quant [1, 1])
+\x20  8  p0  4    V = Issue (3, 0) Valid (1, 1) Quant [1, 1]                                                -> inside
+\x20  9  p1  1-3  V := Issue (1, 1) Valid (1, 1) Quant [1, 1] (was Issue (3, 0) Valid (1, 1) Quant [1, 1])
+\x20 10  p1  4    V = Issue (1, 1) Valid (1, 1) Quant [1, 1]                                                -> inside
+\x20 11  p1  5-8  V := Issue (1, 1) Valid (2, 1) Quant [1, 1] (was Issue (1, 1) Valid (1, 1) Quant [1, 1])  -> out
+\x20 12  p1  1-3  V := Issue (2, 1) Valid (2, 1) Quant [1, 1] (was Issue (1, 1) Valid (2, 1) Quant [1, 1])
+\x20 13  p1  4    V = Issue (2, 1) Valid (2, 1) Quant [1, 1]                                                -> inside
+\x20 14  p1  5-8  V := Issue (2, 1) Valid (3, 1) Quant [1, 1] (was Issue (2, 1) Valid (2, 1) Quant [1, 1])  -> out
+\x20 15  p1  1-3  V := Issue (3, 1) Valid (3, 1) Quant [1, 1] (was Issue (2, 1) Valid (3, 1) Quant [1, 1])
+\x20 16  p1  4    V = Issue (3, 1) Valid (3, 1) Quant [1, 1]                                                -> inside
+\x20 17  p2  1-3  V := Issue (1, 0) Valid (3, 1) Quant [1, 1] (was Issue (3, 1) Valid (3, 1) Quant [1, 1])
+\x20 18  p2  4    V = Issue (1, 0) Valid (3, 1) Quant [1, 1]                                                -> inside
+";
+    jayanti_f_array_with_one_refresh_loses_one_who_comes: "jayanti-f-array-single-refresh", 2, DeadlockFreedom => "\
+deadlock-freedom FAILS in 30 steps, and stays so
+\x20  1  p0  1   Go[0] := false
+\x20  2  p0  2   LL(C) = 0
+\x20  3  p0  3   SC(C, 1) = true
+\x20  4  p0  10  Leaf[0] := (0, 0)
+\x20  5  p0  13  LL(Node[1]) = ∞
+\x20  6  p0  14  Leaf[0] = (0, 0)
+\x20  7  p0  14  Leaf[1] = ∞
+\x20  8  p0  15  SC(Node[1], (0, 0)) = true
+\x20  9  p0  16  LL(Own) = ⊥
+\x20 10  p0  17  Node[1] = (0, 0)
+\x20 11  p0  18  SC(Own, 0) = true
+\x20 12  p0  19  Go[0] := true
+\x20 13  p0  6   Go[0] = true                 -> inside
+\x20 14  p0  10  Leaf[0] := ∞
+\x20 15  p0  13  LL(Node[1]) = (0, 0)
+\x20 16  p0  14  Leaf[0] = ∞
+\x20 17  p0  14  Leaf[1] = ∞
+\x20 18  p1  1   Go[1] := false
+\x20 19  p1  2   LL(C) = 1
+\x20 20  p1  3   SC(C, 2) = true
+\x20 21  p1  10  Leaf[1] := (1, 1)
+\x20 22  p1  13  LL(Node[1]) = (0, 0)
+\x20 23  p0  15  SC(Node[1], ∞) = true
+\x20 24  p1  14  Leaf[0] = ∞
+\x20 25  p1  14  Leaf[1] = (1, 1)
+\x20 26  p1  15  SC(Node[1], (1, 1)) = false
+\x20 27  p1  16  LL(Own) = 0
+\x20 28  p0  8   Own := ⊥ (was 0)
+\x20 29  p0  16  LL(Own) = ⊥
+\x20 30  p0  17  Node[1] = ∞                  -> out
+\x20 then for ever
+\x20 31  p1  6   Go[1] = false
+";
     one_bit_starves_process_1: "one-bit", 2, StarvationFreedom => "\
 starvation-freedom FAILS in 1 step, and stays so (for process 1): process 1 never gets inside
 \x20  1  p1  9   flag[1] := true

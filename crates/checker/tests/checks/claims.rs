@@ -80,6 +80,9 @@ claims! {
     danek_golab_simple_is_fair_for_three: "danek-golab-simple", 3 => 7_375_409;
     danek_golab_yang_anderson_is_fair_for_two_and_one_passage_each: "danek-golab-yang-anderson", 2 => 7_348;
     danek_golab_without_dummies_lets_latecomers_pass: "danek-golab-no-dummy", 2 => 1_214;
+    jayanti_f_array_is_fair_for_two: "jayanti-f-array", 2 => 39_048;
+    jayanti_f_array_is_fair_for_three_and_one_passage_each: "jayanti-f-array", 3, passages 1 => 3_070_039;
+    jayanti_f_array_needs_its_second_refresh: "jayanti-f-array-single-refresh", 2 => 31_153;
     mcs_is_fair_and_waits_in_its_exit_for_three: "mcs", 3 => 1_640;
     mcs_is_fair_and_waits_in_its_exit_for_four: "mcs", 4 => 38_184;
     no_wake_up_of_the_sleeping_ticket_lock_is_lost_for_two: "ticket-sleeping", 2 => 6_963;
@@ -103,6 +106,20 @@ claims! {
     filter_k_excludes_for_three: "filter-k", 3, k 2 => 696;
     filter_k_excludes_for_four: "filter-k", 4, k 2 => 464_916;
     gottlieb_starves: "gottlieb", 3, k 2 => 120;
+    fischer_queue_is_fife_for_two: "fischer-queue", 2, k 1 => 9;
+    fischer_queue_is_fife_for_three_and_one_inside: "fischer-queue", 3, k 1 => 31;
+    fischer_queue_is_fife_for_three_and_two_inside: "fischer-queue", 3, k 2 => 55;
+    fischer_queue_is_fife_for_four_and_two_inside: "fischer-queue", 4, k 2 => 249;
+    fischer_queue_is_fife_for_four_and_three_inside: "fischer-queue", 4, k 3 => 441;
+    fischer_queue_is_fife_for_five: "fischer-queue", 5, k 2 => 1_291;
+    colored_ticket_is_fife_for_two: "colored-ticket", 2, k 1 => 37;
+    colored_ticket_is_fife_for_three_and_one_inside: "colored-ticket", 3, k 1 => 187;
+    colored_ticket_is_fife_for_three_and_two_inside: "colored-ticket", 3, k 2 => 2_362;
+    colored_ticket_is_fife_for_four_and_two_inside: "colored-ticket", 4, k 2 => 18_538;
+    colored_ticket_is_fife_for_four_and_three_inside: "colored-ticket", 4, k 3 => 229_237;
+    colored_ticket_is_fife_for_five: "colored-ticket", 5, k 2 => 148_849;
+    colored_ticket_needs_more_than_one_color_for_two: "colored-ticket-k-colours", 2, k 1 => 25;
+    colored_ticket_needs_more_than_two_colors_for_two_inside: "colored-ticket-k-colours", 3, k 2 => 1_267;
     ticket_k_is_fife_with_any_number_of_tickets_for_three: "ticket-k", 3, k 2 => 856;
     ticket_k_is_fife_with_any_number_of_tickets_for_five: "ticket-k", 5, k 3 => 332_851;
     log_k_is_fife_for_three_and_two_passages_each: "log-k", 3, k 2 => 114_069;
@@ -206,6 +223,27 @@ fn k_bakery_fife_survives_one_crash_of_three_and_not_two() {
         report.holds(Property::StarvationFreedom) && report.holds(Property::DeadlockFreedom)
     };
     assert!(survives(1) && !survives(2));
+}
+
+/// Everything that is claimed, with k-1 crashes.
+#[test]
+fn one_shared_variable_survives_one_crash_less_than_may_be_inside() {
+    for (name, n, k, states) in [
+        ("fischer-queue", 3, 2, 55),
+        ("fischer-queue", 4, 2, 249),
+        ("fischer-queue", 4, 3, 441),
+        ("colored-ticket", 3, 2, 2_362),
+        ("colored-ticket", 4, 2, 18_538),
+        ("colored-ticket", 4, 3, 229_237),
+    ] {
+        let report = report_k(name, n, Some(k), |model| model.crashes(k - 1));
+        assert_eq!(report.states, states, "{name} n={n} k={k}");
+        for claim in about(name).claims {
+            let holds =
+                matches!(*claim, Claim::Crashes) || matches!(*claim, Claim::Holds(property) if report.holds(property));
+            assert!(holds, "{name} n={n} k={k} is not as claimed ({claim}):\n{report}");
+        }
+    }
 }
 
 /// A lock that is claimed to survive crashes does, as many as claimed and no more; the others do not survive one.

@@ -6,6 +6,7 @@ mod claims;
 mod danek_golab;
 mod deaths;
 mod limits;
+mod linked;
 mod remote;
 mod rules;
 mod safe;

@@ -99,6 +99,23 @@ fn anderson_array_spins_locally_with_caches_only() {
     assert_eq!(worst("anderson-array", 3, 1, Cost::Dsm), None);
 }
 
+/// 2(n-k) + 1: two for one's own changes, the rest for those of others that one sees while waiting.
+#[test]
+fn one_shared_variable_spins_locally_with_caches_only() {
+    for name in ["fischer-queue", "colored-ticket"] {
+        for (n, k, most) in [(2, 1, 3), (3, 1, 5), (3, 2, 3), (4, 2, 5)] {
+            assert_eq!(worst(name, n, k, CC), Some(most), "{name} n={n} k={k}");
+        }
+        assert_eq!(worst(name, 3, 2, Cost::Dsm), None);
+    }
+}
+
+/// A tree of one node.
+#[test]
+fn jayanti_f_array_spins_locally_in_both() {
+    assert_eq!((worst("jayanti-f-array", 2, 1, CC), worst("jayanti-f-array", 2, 1, Cost::Dsm)), (Some(24), Some(23)));
+}
+
 /// Everyone who spins on the semaphore pays for every other's try.
 #[test]
 fn gottlieb_is_unbounded_in_both() {

@@ -213,6 +213,8 @@ fenced! {
     danek_golab_simple_for_two_is_as_claimed_with_its_fences: "danek-golab-simple", 2 => 272_721 states, 2 fences;
     danek_golab_yang_anderson_for_two_is_as_claimed_with_its_fences: "danek-golab-yang-anderson", 2 => 37_052 states, 4 fences;
     danek_golab_no_dummy_for_two_is_as_claimed_with_its_fences: "danek-golab-no-dummy", 2 => 6_236 states, 2 fences;
+    jayanti_f_array_for_two_is_as_claimed_with_its_fence: "jayanti-f-array", 2 => 57_165 states, 1 fences;
+    jayanti_f_array_single_refresh_for_two_is_as_claimed_with_its_fence: "jayanti-f-array-single-refresh", 2 => 46_937 states, 1 fences;
     mcs_for_three_is_as_claimed_and_needs_no_fences: "mcs", 3 => 3_843 states, 0 fences;
     anderson_array_for_three_is_as_claimed_and_needs_no_fences: "anderson-array", 3 => 396 states, 0 fences;
     k_bakery_for_two_is_as_claimed_with_its_fences: "k-bakery", 2 => 4_122 states, 2 fences;
@@ -227,6 +229,9 @@ fenced! {
     log_k_first_repair_for_three_is_as_claimed_and_needs_no_fences: "log-k-first-repair", 3 => 114_069 states, 0 fences;
     filter_k_for_three_is_as_claimed_with_its_fences: "filter-k", 3 => 3_998 states, 1 fences;
     gottlieb_for_three_is_as_claimed_and_needs_no_fences: "gottlieb", 3 => 120 states, 0 fences;
+    fischer_queue_for_three_is_as_claimed_and_needs_no_fences: "fischer-queue", 3 => 55 states, 0 fences;
+    colored_ticket_for_three_is_as_claimed_and_needs_no_fences: "colored-ticket", 3 => 2_362 states, 0 fences;
+    colored_ticket_k_colours_for_three_is_as_claimed_and_needs_no_fences: "colored-ticket-k-colours", 3 => 1_267 states, 0 fences;
     ticket_k_for_three_is_as_claimed_and_needs_no_fences: "ticket-k", 3 => 856 states, 0 fences;
     anderson_moir_for_three_is_as_claimed_with_its_fences: "anderson-moir", 3 => 1_608 states, 1 fences;
     anderson_moir_tree_for_three_is_as_claimed_with_its_fences: "anderson-moir-tree", 3 => 13_245 states, 1 fences;
@@ -239,7 +244,8 @@ const EXTENTS: &[Extent] = &[
     Extent::new("lock-one", 2), Extent::new("peterson", 2), Extent::new("livelock", 2), Extent::new("flaky", 3),
     Extent::new("filter", 2), Extent::new("tournament", 2), Extent::new("bakery", 2), Extent::new("bakery-labels", 2),
     Extent::new("black-white-bakery", 2), Extent::new("one-bit", 3), Extent::new("dijkstra", 2),
-    Extent::new("lamport-fast", 3), Extent::new("yang-anderson", 2), Extent::new("filter-k", 3),
+    Extent::new("lamport-fast", 3), Extent::new("yang-anderson", 2), Extent::new("jayanti-f-array", 2),
+    Extent::new("filter-k", 3),
     Extent::new("anderson-moir", 3), Extent::new("k-bakery", 2), Extent::new("k-bakery-safe", 2),
     Extent { k: Some(2), passages: Some(1), ..Extent::new("k-bakery-fife", 3) },
     Extent { k: Some(2), passages: Some(1), ..Extent::new("k-bakery-safe", 3) },
@@ -308,7 +314,16 @@ fn with_plain_stores_only_locks_of_read_modify_writes_are_what_they_are_claimed_
             }
         }
     }
-    let rmw = ["log-k", "log-k-wide", "log-k-printed", "log-k-first-repair", "gottlieb", "ticket-k"];
+    let rmw = [
+        "log-k",
+        "log-k-wide",
+        "log-k-printed",
+        "log-k-first-repair",
+        "fischer-queue",
+        "colored-ticket",
+        "gottlieb",
+        "ticket-k",
+    ];
     assert_eq!(keeping, [&["lock-two", "danek-golab-no-dummy", "mcs", "ticket", "anderson-array"][..], &rmw].concat());
     assert_eq!(without_exclusion.len(), 25, "{without_exclusion:?}");
 }

@@ -1,0 +1,75 @@
+//! LL/SC, as the checker has it: a store fails if, and only if, the register was written since the load.
+use doorway_checker::{Handle, Model, Property, View, check_part};
+use doorway_memory::{Linked, Memory, Part, Pid, Space};
+
+/// What process 1 does between the load and the store of process 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Between {
+    Nothing,
+    /// Reads it.
+    Load,
+    /// Writes something else, and then what was there.
+    WriteTwice,
+    /// Stores, on a condition, what is there.
+    Store,
+}
+
+struct Disturbed {
+    x: Handle<Linked<u8>>,
+    loaded: Handle<bool>,
+    done: Handle<bool>,
+    between: Between,
+}
+
+impl Part<View> for Disturbed {
+    /// For process 0, whether its store succeeded.
+    type Outcome = bool;
+
+    fn call(&self, m: &mut View, p: Pid) -> Result<bool, <View as Memory>::Halt> {
+        if p == 0 {
+            let link = m.load_linked(&self.x)?;
+            m.write(&self.loaded, true)?;
+            m.until(&self.done, |done| done)?;
+            return m.store_conditional(&self.x, link, 9);
+        }
+        m.until(&self.loaded, |loaded| loaded)?;
+        match self.between {
+            Between::Nothing => {}
+            Between::Load => {
+                m.load_linked(&self.x)?;
+            }
+            Between::WriteTwice => {
+                m.write_linked(&self.x, 8)?;
+                m.write_linked(&self.x, 7)?;
+            }
+            Between::Store => {
+                let link = m.load_linked(&self.x)?;
+                assert!(m.store_conditional(&self.x, link, link.value())?, "nobody else writes now");
+            }
+        }
+        m.write(&self.done, true)?;
+        Ok(true)
+    }
+
+    fn rule(&self, latest: &[Option<bool>]) -> Result<(), String> {
+        let expected = matches!(self.between, Between::Nothing | Between::Load);
+        if latest[0] == Some(!expected) { Err(format!("a store is {}", !expected)) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_store_fails_exactly_if_there_was_a_write_since_the_load() {
+    for between in [Between::Nothing, Between::Load, Between::WriteTwice, Between::Store] {
+        for model in [Model::new(2), Model::new(2).tso()] {
+            let report = check_part(&model, |space| Disturbed {
+                x: space.shared("x", Linked::new(7)),
+                loaded: space.shared("loaded", false),
+                done: space.shared("done", false),
+                between,
+            });
+            let report = report.expect("it keeps the rules");
+            assert_eq!(report.incomplete, None);
+            assert!(report.holds(Property::Rule), "{between:?}: {report}");
+        }
+    }
+}
