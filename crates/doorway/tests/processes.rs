@@ -361,7 +361,17 @@ fn whoever_dies_in_line_leaves_no_hole() {
 
 #[test]
 fn killed_at_any_moment_never_too_many_are_inside_and_no_place_is_lost() {
-    const KILLS: usize = 150;
+    kill_at_random(150);
+}
+
+#[test]
+#[ignore = "10,000 kills: 1 minute"]
+fn the_same_ten_thousand_times() {
+    kill_at_random(5_000);
+}
+
+/// Kills so many, for k = 1 and again for k = 2.
+fn kill_at_random(kills: usize) {
     let directory = Directory::new();
     for k in [1, 2] {
         let (path, board) = (directory.file(&format!("kills{k}")), directory.file(&format!("board{k}")));
@@ -369,7 +379,7 @@ fn killed_at_any_moment_never_too_many_are_inside_and_no_place_is_lost() {
         let text = |number: usize| format!("visit|{}|{k}|{}|{number}", path.display(), board.display());
         let mut players: Vec<Player> = (0..PLACES).map(|number| Player::start(&text(number))).collect();
         let mut random = Random(4711 + k as u64);
-        for kill in 0..KILLS {
+        for kill in 0..kills {
             // So that there is something to kill, wherever it is: the others must have gone on after the last one died.
             let before = m.read(&registers.entries).unwrap();
             let mut seen = before;
