@@ -253,6 +253,21 @@ fcfs FAILS in 30 steps: process 1 starts after process 0 is through the doorway,
 \x20 29  p1  15   Head[1] = true
 \x20 30  p1  L    swap(lock, true) = false  -> inside
 ";
+    decker_jayanti_in_descending_order_lets_in_the_later_one_first: "decker-jayanti-descending", 4, Fife => "\
+fife FAILS in 10 steps, and stays so: process 1 starts after process 0 is through the doorway and enters first, and process 0 still waits
+\x20  1  p2  1  fetch-and-add(Entry, 1) = 4
+\x20  2  p2  2  A[0] = 2                             -> inside
+\x20  3  p2  3  fetch-and-add(Exit, 1) = 0
+\x20  4  p3  1  fetch-and-add(Entry, 1) = 5
+\x20  5  p0  1  fetch-and-add(Entry, 1) = 6
+\x20  6  p1  1  fetch-and-add(Entry, 1) = 7
+\x20  7  p3  2  A[1] = 2                             -> inside
+\x20  8  p3  3  fetch-and-add(Exit, 1) = 1
+\x20  9  p3  4  compare-and-swap(A[3], 1, 2) = true
+\x20 10  p1  2  A[3] = 2                             -> inside
+\x20 then for ever
+\x20 11  p0  2  A[2] = 1
+";
     the_special_set_as_printed_returns_the_caller: "special-set-verbatim", 2, Rule => "\
 rule FAILS in 44 steps: p0 was told of itself
 \x20  1  p0  -   standing[0] = out
@@ -394,4 +409,42 @@ rule FAILS in 90 steps: p0 was told that nobody else is in the set, and p1 is
 \x20 89  p0  -   standing[0] := out
 \x20 90  p0  U   lock := false                             -> returned
 ";
+}
+
+/// It takes four processes, which is too many for a survey; one passage each is enough.
+#[test]
+fn afek_without_e_waits_for_two_who_have_not_chosen() {
+    let report = report("afek-no-e", 4, |model| model.passages(1).only([Property::Fife]));
+    let finding = report.finding(Property::Fife);
+    assert_eq!(
+        format!("{finding}{}", finding.run.as_ref().expect("it fails")),
+        "\
+fife FAILS in 18 steps, and stays so: process 1 starts after process 0 is through the doorway and enters first, and process 0 still waits
+\x20  1  p0  1  X[0] := true
+\x20  2  p0  2  T[0] = 0
+\x20  3  p0  2  T[1] = 0
+\x20  4  p0  2  T[2] = 0
+\x20  5  p0  2  T[3] = 0
+\x20  6  p0  3  T[0] := 1
+\x20  7  p1  1  X[1] := true
+\x20  8  p1  2  T[0] = 1
+\x20  9  p1  2  T[1] = 0
+\x20 10  p1  2  T[2] = 0
+\x20 11  p1  2  T[3] = 0
+\x20 12  p1  3  T[1] := 2
+\x20 13  p1  4  X[0] = true
+\x20 14  p1  4  T[0] = 1
+\x20 15  p1  4  X[2] = false
+\x20 16  p1  4  X[3] = false  -> inside
+\x20 17  p2  1  X[2] := true
+\x20 18  p3  1  X[3] := true
+\x20 then for ever
+\x20 19  p0  4  X[1] = true
+\x20 20  p0  4  T[1] = 2
+\x20 21  p0  4  X[2] = true
+\x20 22  p0  4  T[2] = 0
+\x20 23  p0  4  X[3] = true
+\x20 24  p0  4  T[3] = 0
+"
+    );
 }

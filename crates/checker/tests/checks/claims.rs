@@ -136,6 +136,21 @@ claims! {
     anderson_moir_tree_is_starvation_free_for_four_and_two_inside: "anderson-moir-tree", 4, k 2 => 388_468;
     #[ignore = "10 s"]
     anderson_moir_tree_is_starvation_free_for_five_and_one_inside: "anderson-moir-tree", 5, k 1 => 8_674_962;
+    decker_jayanti_is_fair_for_two_with_any_number_of_tickets: "decker-jayanti", 2, k 1 => 64;
+    decker_jayanti_is_fair_for_three_and_one_inside: "decker-jayanti", 3, k 1 => 351;
+    decker_jayanti_is_fife_for_three_and_two_inside: "decker-jayanti", 3, k 2 => 74_178;
+    decker_jayanti_is_not_fife_in_descending_order: "decker-jayanti-descending", 4, k 2 => 5_448;
+    afek_is_fife_for_three_and_one_passage_each: "afek", 3, k 2 => 17_386;
+    #[ignore = "10 s"]
+    afek_is_fife_for_four_and_two_inside_and_one_passage_each: "afek", 4, k 2 => 2_553_419;
+    #[ignore = "20 s"]
+    afek_is_fife_for_four_and_three_inside_and_one_passage_each: "afek", 4, k 3 => 5_249_253;
+    afek_without_e_is_not_fife: "afek-no-e", 4, k 2, passages 1 => 815_633;
+    burns_peterson_is_k_fair_for_two_with_any_number_of_tickets: "burns-peterson", 2, k 1 => 560;
+    burns_peterson_is_k_fair_for_three_and_one_inside: "burns-peterson", 3, k 1 => 46_455;
+    burns_peterson_is_k_fair_for_three_and_two_inside: "burns-peterson", 3, k 2 => 276_374;
+    dolev_gafni_shavit_is_k_fair_for_two_with_any_number_of_tickets: "dolev-gafni-shavit", 2, k 1 => 9_277;
+    dolev_gafni_shavit_needs_no_second_copies_on_atomic_registers: "dolev-gafni-shavit-single", 2, k 1 => 5_260;
     at_most_one_of_three_stops_at_a_bouncer: "bouncer", 3 => 523;
     at_most_one_of_four_stops_at_a_bouncer: "bouncer", 4 => 4_633;
     the_bouncer_array_gives_three_different_names: "renaming", 3 => 14_887;
@@ -280,6 +295,28 @@ fn k_bakery_is_not_first_in_first_enabled_for_four() {
     let finding = report.finding(Property::Fife);
     assert_eq!(finding.verdict, Verdict::Fails);
     assert_eq!(finding.run.as_ref().unwrap().cycle_at, Some(34));
+}
+
+/// Complete, where a survey looks at one passage each.
+#[test]
+#[ignore = "30 s, 1 GB"]
+fn afek_is_fife_and_survives_one_crash_for_three() {
+    for (n, k, states) in [(2, 1, 1_647), (3, 1, 693_256), (3, 2, 4_690_330)] {
+        let report = report_k("afek", n, Some(k), |model| model.crashes(k - 1));
+        assert_eq!((report.states, report.incomplete.as_ref()), (states, None), "n={n} k={k}");
+        for claim in about("afek").claims {
+            assert!(!matches!(*claim, Claim::Holds(property) if !report.holds(property)), "n={n} k={k}: {claim}");
+        }
+    }
+}
+
+/// As k-bakery: one who comes later is inside, and process 0 waits for two who have not chosen.
+#[test]
+fn burns_peterson_is_not_first_in_first_enabled_for_four() {
+    let report = report_k("burns-peterson", 4, Some(2), |model| model.passages(1).only([Property::Fife]));
+    let finding = report.finding(Property::Fife);
+    assert_eq!((report.states, finding.verdict), (203_393, Verdict::Fails));
+    assert_eq!(finding.run.as_ref().unwrap().cycle_at, Some(21));
 }
 
 /// For one inside, k-FCFS is FCFS, and what is first-come-first-served is first-in-first-enabled.

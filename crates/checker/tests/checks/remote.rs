@@ -116,6 +116,26 @@ fn jayanti_f_array_spins_locally_in_both() {
     assert_eq!((worst("jayanti-f-array", 2, 1, CC), worst("jayanti-f-array", 2, 1, Cost::Dsm)), (Some(24), Some(23)));
 }
 
+/// One more for each that is let in, however many there are.
+#[test]
+fn decker_jayanti_makes_as_many_for_three_as_for_two_with_caches() {
+    assert_eq!(worst("decker-jayanti", 2, 1, CC), Some(5));
+    assert_eq!(worst("decker-jayanti", 3, 1, CC), Some(5));
+    assert_eq!(worst("decker-jayanti", 3, 2, CC), Some(6));
+    assert_eq!(worst("decker-jayanti", 3, 2, Cost::Dsm), None);
+}
+
+/// Danek's Table 1 has ∞ for these: with caches there is a bound.
+#[test]
+fn bakeries_for_k_spin_locally_with_caches_only() {
+    for (name, with_caches) in [("afek", 12), ("burns-peterson", 9), ("dolev-gafni-shavit", 16)] {
+        assert_eq!(worst(name, 2, 1, CC), Some(with_caches), "{name}");
+        assert_eq!(worst(name, 2, 1, Cost::Dsm), None, "{name}");
+    }
+    assert_eq!(worst("burns-peterson", 3, 1, CC), Some(14));
+    assert_eq!(worst("burns-peterson", 3, 2, CC), Some(14));
+}
+
 /// Everyone who spins on the semaphore pays for every other's try.
 #[test]
 fn gottlieb_is_unbounded_in_both() {

@@ -23,6 +23,51 @@ fn k_bakery_safe_is_fair_on_safe_registers() {
     as_claimed("k-bakery-safe", &on_safe_registers("k-bakery-safe", 2, 1, 145_019));
 }
 
+#[test]
+fn dolev_gafni_shavit_is_fair_on_safe_registers() {
+    as_claimed("dolev-gafni-shavit", &on_safe_registers("dolev-gafni-shavit", 2, 1, 1_494_860));
+}
+
+#[test]
+#[ignore = "40 s, 2 GB"]
+fn dolev_gafni_shavit_is_fair_on_safe_registers_for_three_and_one_passage_each() {
+    let report = report_k("dolev-gafni-shavit", 3, Some(2), |model| model.safe_registers().passages(1));
+    assert_eq!(report.states, 11_820_950);
+    as_claimed("dolev-gafni-shavit", &report);
+}
+
+/// One copy of each is not enough: 1 reads 0's ticket twice while it is written, as too small to wait for the first time, and as
+/// too large the second.
+#[test]
+fn dolev_gafni_shavit_with_single_copies_does_not_exclude_on_safe_registers() {
+    let report = report("dolev-gafni-shavit-single", 2, |model| model.safe_registers().only([Property::Exclusion]));
+    assert_eq!(
+        report.finding(Property::Exclusion).run.as_ref().expect("it fails").to_string(),
+        "\
+\x20  1  p0  1   X[0] := true begins
+\x20  2  p0  1   X[0] := true ends
+\x20  3  p0  2   N[0][1] = 0
+\x20  4  p0  2   N[1][1] = 0
+\x20  5  p0  3   N[0][1] := 1 begins
+\x20  6  p1  1   X[1] := true begins
+\x20  7  p1  1   X[1] := true ends
+\x20  8  p1  2   N[0][1] = 0 while it is written
+\x20  9  p1  2   N[1][1] = 0
+\x20 10  p1  3   N[1][1] := 1 begins
+\x20 11  p1  3   N[1][1] := 1 ends
+\x20 12  p1  5   A[1][0][1] = 0
+\x20 13  p1  7   X[0] = true
+\x20 14  p1  8   A[0][1][1] = 0
+\x20 15  p1  10  N[0][1] = 2 while it is written  -> inside
+\x20 16  p0  3   N[0][1] := 1 ends
+\x20 17  p0  5   A[0][1][1] = 0
+\x20 18  p0  7   X[1] = true
+\x20 19  p0  8   A[1][0][1] = 0
+\x20 20  p0  10  N[1][1] = 1                      -> inside
+"
+    );
+}
+
 fn as_claimed(name: &str, report: &Report) {
     assert!(about(name).claims.contains(&Claim::SafeRegisters));
     for claim in about(name).claims {

@@ -130,6 +130,43 @@ fn log_k_survives_one_crash_for_five_and_two_inside_in_10_passages() {
     log_k_holds(5, 2, 10, 10_895_676);
 }
 
+/// Without a limit on passages or tickets.
+fn decker_jayanti_survives(n: usize, k: usize, crashes: usize) -> Report {
+    let report = report_k("decker-jayanti", n, Some(k), |model| model.symmetric().crashes(crashes));
+    assert_eq!(report.incomplete, None);
+    report
+}
+
+#[test]
+fn decker_jayanti_survives_one_crash_for_three_and_four_and_two_inside() {
+    for (n, states) in [(3, 12_519), (4, 547_671)] {
+        let report = decker_jayanti_survives(n, 2, 1);
+        assert_eq!(report.states, states);
+        assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Holds), "n={n}: {report}");
+        assert!(decker_jayanti_survives(n, 2, 2).fails(Property::DeadlockFreedom), "of k crashes there may be k-1");
+    }
+}
+
+#[test]
+#[ignore = "20 s"]
+fn decker_jayanti_survives_two_crashes_for_four_and_three_inside() {
+    let report = decker_jayanti_survives(4, 3, 2);
+    assert_eq!(report.states, 3_693_573);
+    assert!(report.findings.iter().all(|finding| finding.verdict == Verdict::Holds), "{report}");
+}
+
+/// The order of line 4 is not only a matter of who goes first: after rounds one attempt is not enough.
+#[test]
+fn decker_jayanti_in_descending_order_deadlocks_after_one_crash() {
+    let report = report_k("decker-jayanti-descending", 4, Some(2), |model| {
+        model.symmetric().crashes(1).only([Property::Exclusion, Property::DeadlockFreedom])
+    });
+    assert!(report.holds(Property::Exclusion));
+    assert_eq!(report.finding(Property::DeadlockFreedom).run.as_ref().expect("it fails").cycle_at, Some(28));
+    let without = report_k("decker-jayanti-descending", 4, Some(2), Model::symmetric);
+    assert!(without.holds(Property::DeadlockFreedom) && without.holds(Property::StarvationFreedom), "{without}");
+}
+
 /// A lock that is said to be alike for all and is not.
 #[test]
 fn processes_that_are_not_alike_are_told_so() {
