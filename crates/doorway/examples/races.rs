@@ -46,6 +46,10 @@ fn main() {
     one_of_k::<FilterK>();
     one_of_k::<AndersonMoir>();
     one_of_k::<AndersonMoirTree>();
+    one_of_k::<DeckerJayanti>();
+    one_of_k::<Afek>();
+    one_of_k::<BurnsPeterson>();
+    one_of_k::<DolevGafniShavit>();
     println!("done");
 }
 

@@ -260,4 +260,8 @@ catalogue! {
     kexclusion::filter_k::FilterK |n, k| FilterK::new(&mut Heap, n, k), "the filter lock for k";
     kexclusion::anderson_moir::AndersonMoir |n, k| AndersonMoir::new(&mut Heap, n, k), "Anderson and Moir's chain";
     kexclusion::anderson_moir_tree::AndersonMoirTree |n, k| AndersonMoirTree::new(&mut Heap, n, k), "Anderson and Moir's tree";
+    kexclusion::decker_jayanti::DeckerJayanti |n, k| DeckerJayanti::new(&mut Heap, n, k), "Decker and Jayanti's cells, each with one who waits";
+    kexclusion::afek::Afek |n, k| Afek::new(&mut Heap, n, k), "the first-in-first-enabled bakery after Afek and others";
+    kexclusion::burns_peterson::BurnsPeterson |n, k| BurnsPeterson::new(&mut Heap, n, k), "the bakery for k after Burns and Peterson";
+    kexclusion::dolev_gafni_shavit::DolevGafniShavit |n, k| DolevGafniShavit::new(&mut Heap, n, k), "the bakery for k and non-atomic registers after Dolev, Gafni and Shavit";
 }

@@ -56,6 +56,10 @@ fn soak(time: Duration, seed: u64) {
     semaphore::<FilterK>(each, seed);
     semaphore::<AndersonMoir>(each, seed);
     semaphore::<AndersonMoirTree>(each, seed);
+    semaphore::<DeckerJayanti>(each, seed);
+    semaphore::<Afek>(each, seed);
+    semaphore::<BurnsPeterson>(each, seed);
+    semaphore::<DolevGafniShavit>(each, seed);
 }
 
 #[derive(Clone, Copy, PartialEq)]

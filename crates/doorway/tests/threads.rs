@@ -91,6 +91,10 @@ fn at_most_k_at_a_time_by_every_k_lock_of_the_catalogue() {
     crowds::<FilterK>(Semaphore::with_slots(2, 4));
     crowds::<AndersonMoir>(Semaphore::with_slots(2, 4));
     crowds::<AndersonMoirTree>(Semaphore::with_slots(2, 4));
+    crowds::<DeckerJayanti>(Semaphore::with_slots(2, 4));
+    crowds::<Afek>(Semaphore::with_slots(2, 4));
+    crowds::<BurnsPeterson>(Semaphore::with_slots(2, 4));
+    crowds::<DolevGafniShavit>(Semaphore::with_slots(2, 4));
 }
 
 #[test]
