@@ -314,7 +314,7 @@ fn last_fence_of_afek() -> &'static Location<'static> {
 
 /// Who is inside must have said so: else one who came earlier waits for two who have not chosen, as in `afek-no-e`.
 #[test]
-#[ignore = "3 minutes, 4 GB"]
+#[ignore = "1 minute, 4 GB"]
 fn afek_needs_its_last_fence_for_four() {
     let extent = Extent { passages: Some(1), ..Extent::new("afek", 4) };
     let report = extent.report(|model| model.tso_without_fence(last_fence_of_afek()).only([Property::Fife]));
