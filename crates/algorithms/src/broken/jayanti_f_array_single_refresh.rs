@@ -8,8 +8,8 @@
 //!
 //! Departures: those of `jayanti-f-array`, whose code this is.
 //!
-//! Guarantees: bounded exit. Fails: deadlock-freedom; who is disturbed by another that has read the leaves before is not seen
-//! in the tree, neither when it comes nor when it goes.
+//! Guarantees: mutual exclusion, bounded exit. Fails: deadlock-freedom; who is disturbed by another that has read the leaves
+//! before is not seen in the tree, neither when it comes nor when it goes.
 use doorway_memory::{Memory, Property::*, Space};
 
 use crate::{
@@ -24,7 +24,7 @@ pub const ABOUT: About = About {
     aliases: &[],
     title: "a tree of minima, refreshed once",
     source: "after Jayanti 2002",
-    claims: &[Fails(DeadlockFreedom), Holds(BoundedExit), Holds(WaitFreeDoorway)],
+    claims: &[Holds(Exclusion), Fails(DeadlockFreedom), Holds(BoundedExit), Holds(WaitFreeDoorway)],
     local_spin: None,
     remote: None,
     departures: "",
