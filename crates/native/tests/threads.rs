@@ -139,7 +139,9 @@ impl Lock<'_> {
         let place = lock.doorway(m, self.p)?;
         lock.wait(m, self.p, &place)?;
         self.room.visit();
-        lock.exit(m, self.p, &place)
+        lock.exit(m, self.p, &place)?;
+        m.native.after_you();
+        Ok(())
     }
 }
 
