@@ -85,7 +85,7 @@ pub(crate) struct Patience {
 
 /// So many turns before a wait on several registers gives way for the first time: as long as a thread on another core needs to
 /// go in and out, and more.
-const FIRST_TURNS: u32 = 200;
+const FIRST_TURNS: u32 = 50;
 
 /// So many before it does again.
 const TURNS: u32 = 10;
