@@ -716,9 +716,14 @@ impl Line {
         }
         let watchman = self.watchman.get_or_init(|| {
             let line = self.this.clone();
+            // A child that has inherited the place may be dying too, a moment later.
             let reap = move || {
-                if let Some(line) = line.upgrade() {
-                    line.reap_dead(&|record| record.phase() != Phase::Free);
+                for pause in [0, 1, 2, 4, 8, 16].map(Duration::from_millis) {
+                    thread::sleep(pause);
+                    let Some(line) = line.upgrade() else { return };
+                    if line.reap_dead(&|record| record.phase() != Phase::Free) > 0 {
+                        return;
+                    }
                 }
             };
             Watchman::start(reap).ok()

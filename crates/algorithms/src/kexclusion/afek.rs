@@ -20,7 +20,7 @@
 //! We did not have the text of the paper, which bounds the tickets; this is what is told of it, with tickets that grow, and
 //! the lines and their numbers are ours.
 //!
-//! Departures: line 2 is N reads, one after the other. Line 4 reads X[j] and then, if that is up, T[j]; it ends at the k-th
+//! Departures: line 2 is N reads, one after the other. Line 4 reads `X[j]` and then, if that is up, `T[j]`; it ends at the k-th
 //! it counts, and line 6 at the first it finds.
 //!
 //! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit.

@@ -13,7 +13,7 @@
 //!
 //! We did not have the text of the paper; this is a bakery with what is told of it, and the lines and their numbers are ours.
 //!
-//! Departures: line 1 reads R[p] for the ticket of the last passage. Line 2 is N reads, one after the other, and so is a turn
+//! Departures: line 1 reads `R[p]` for the ticket of the last passage. Line 2 is N reads, one after the other, and so is a turn
 //! of line 4, which ends at the k-th it counts.
 //!
 //! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, k-first-come-first-served, bounded exit.
