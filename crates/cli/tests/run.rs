@@ -4,7 +4,10 @@
 use std::{
     fs,
     io::Read,
-    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::{CommandExt, ExitStatusExt},
+    },
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
@@ -297,4 +300,36 @@ fn a_path_is_taken_as_it_is() {
     assert!(path.exists() && !home.path("doorway").exists());
     assert_eq!(home.code(&["forget", path.to_str().unwrap()]), Some(0));
     assert!(!path.exists());
+}
+
+/// A path that both may open is one line for both; one that the other may not is refused. Wants to be root, to be two users.
+#[test]
+fn two_users_can_share_a_path() {
+    const ANOTHER: u32 = 65534;
+    let home = Home::new();
+    if fs::metadata(&home.0).unwrap().uid() != 0 {
+        eprintln!("only root can be two users: nothing was tried");
+        return;
+    }
+    fs::set_permissions(&home.0, fs::Permissions::from_mode(0o777)).unwrap();
+    // A copy, since the other may not get to where it was built.
+    let program = home.path("doorway");
+    fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
+    let path = home.path("shared").to_str().unwrap().to_string();
+    let as_another = |arguments: &[&str]| {
+        Command::new(&program).args(arguments).uid(ANOTHER).gid(ANOTHER).env_remove("XDG_RUNTIME_DIR").output().unwrap()
+    };
+    assert_eq!(home.code(&["run", &path, "--", "true"]), Some(0));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let refused = as_another(&["run", &path, "--", "true"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("Permission denied"), "{}", text(&refused.stderr));
+
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+    let mut holder = home.start(&["run", &path, "--", "sleep", "1000"]);
+    until("it is inside", || home.status(&path)["holders"].as_array().unwrap().len() == 1);
+    assert_eq!(as_another(&["run", "-n", &path, "--", "true"]).status.code(), Some(75));
+    signal(&holder, "-TERM");
+    holder.wait().unwrap();
+    assert_eq!(as_another(&["run", "-w", "20", &path, "--", "true"]).status.code(), Some(0));
 }
