@@ -79,7 +79,7 @@ impl Scenario {
     pub(crate) const fn weight(self) -> u32 {
         match self.kind {
             Kind::Alone => 1,
-            Kind::Busy if self.threads > 2 => 24,
+            Kind::Busy if self.threads > 2 => 48,
             Kind::Busy => 4,
             Kind::Sleeping => 8,
         }

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// About how long it may take in all
-    #[arg(long, value_name = "S", default_value_t = 120.0, value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value_t = 180.0, value_parser = seconds)]
     seconds: f64,
     /// Only these locks, or groups of them: ours, std, peers, catalogue
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
