@@ -35,13 +35,10 @@
 //! has O(N²) values. Everyone waits on the one variable that everyone changes.
 use core::fmt;
 
-use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
+use doorway_memory::{Exclusion, Memory, Pid, Space, Value};
 
-use crate::{
-    About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
-};
+use super::fischer_queue;
+use crate::{About, Processes};
 
 /// For more processes there are more colors than fit in a word.
 const MOST: usize = 12;
@@ -52,22 +49,8 @@ pub const ABOUT: About = About {
     aliases: &["fischer1989"],
     title: "colored tickets in one shared variable",
     source: "after Fischer et al. 1989",
-    kind: Kind::KExclusion,
     processes: Processes::Between(2, MOST),
-    primitives: &["read", "update"],
-    local_spin: Some(LocalSpin::CACHED),
-    claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
-    ],
-    remark: "one register; a step changes it in any way",
-    ..About::LOCK
+    ..fischer_queue::ABOUT
 };
 
 /// The lock; see the [module](self).
