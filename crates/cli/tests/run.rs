@@ -238,8 +238,9 @@ fn who_is_ended_in_line_leaves_it() {
     });
     let mut waiter = home.start(&["run", "gpu", "--", "true"]);
     until("it is in line", || pids(&home.status("gpu")["waiters"]).len() == 1);
-    signal(&waiter, "-INT");
-    assert_eq!(waiter.wait().unwrap().signal(), Some(2));
+    // Not SIGINT, which is ignored in what a script has started in the background.
+    signal(&waiter, "-TERM");
+    assert_eq!(waiter.wait().unwrap().signal(), Some(15));
     let mut next = home.start(&["run", "gpu", "--", "true"]);
     signal(&holder, "-TERM");
     holder.wait().unwrap();
