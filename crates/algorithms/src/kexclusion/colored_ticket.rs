@@ -30,7 +30,7 @@
 //!
 //! Departures: for at most 12 processes, for which everything fits in a word.
 //!
-//! Guarantees: those of [`fischer_queue`](super::fischer_queue), which it follows step by step: k-exclusion,
+//! Guarantees: those of [`super::fischer_queue`], which it follows step by step: k-exclusion,
 //! starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit. For a given k the variable
 //! has O(N²) values. Everyone waits on the one variable that everyone changes.
 use core::fmt;
