@@ -2,7 +2,7 @@
 //! and Hesselink's C collection has there: a random number is added to a sum, with twenty turns of an empty loop in between. For
 //! `scripts/compare-c`.
 //!
-//! `bare ALGORITHM THREADS SECONDS`
+//! `bare ALGORITHM padded|packed THREADS SECONDS`
 use std::{
     env,
     process::ExitCode,
@@ -17,36 +17,50 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway::algorithms::Algorithm;
 use doorway_algorithms::mutex;
-use doorway_native::Native;
+use doorway_memory::Exclusion;
+use doorway_native::{Heap, Layout, Native, Packed};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [algorithm, threads, seconds] = &arguments[..] else {
-        eprintln!("bare ALGORITHM THREADS SECONDS");
+    let [algorithm, layout, threads, seconds] = &arguments[..] else {
+        eprintln!("bare ALGORITHM padded|packed THREADS SECONDS");
         return ExitCode::from(2);
     };
     let (Ok(threads @ 1..), Ok(seconds)) = (threads.parse(), seconds.parse()) else {
         eprintln!("`{threads}` threads for `{seconds}` seconds: both are numbers above 0");
         return ExitCode::from(2);
     };
-    let run = match algorithm.as_str() {
-        "bakery" => entries_per_second::<mutex::bakery::Bakery<Native>>,
-        "dijkstra" => entries_per_second::<mutex::dijkstra::Dijkstra<Native>>,
-        "filter" => entries_per_second::<mutex::filter::Filter<Native>>,
-        "tournament" => entries_per_second::<mutex::tournament::Tournament<Native>>,
-        "peterson-tree" => entries_per_second::<mutex::peterson_tree::PetersonTree<Native>>,
-        "yang-anderson" => entries_per_second::<mutex::yang_anderson::YangAnderson<Native>>,
-        "black-white-bakery" => entries_per_second::<mutex::black_white_bakery::BlackWhiteBakery<Native>>,
-        "lamport-fast" => entries_per_second::<mutex::lamport_fast::LamportFast<Native>>,
-        "mcs" => entries_per_second::<mutex::mcs::Mcs<Native>>,
+    let time = Duration::from_secs_f64(seconds);
+    let n = threads.max(2);
+    macro_rules! run {
+        ($lock:path) => {
+            match layout.as_str() {
+                "padded" => entries_per_second(&<$lock>::new(&mut Heap, n), threads, time),
+                "packed" => entries_per_second(&<$lock>::new(&mut Packed, n), threads, time),
+                _ => {
+                    eprintln!("`{layout}` is no layout: give `padded` or `packed`");
+                    return ExitCode::from(2);
+                }
+            }
+        };
+    }
+    let entries = match algorithm.as_str() {
+        "bakery" => run!(mutex::bakery::Bakery<_>),
+        "dijkstra" => run!(mutex::dijkstra::Dijkstra<_>),
+        "filter" => run!(mutex::filter::Filter<_>),
+        "tournament" => run!(mutex::tournament::Tournament<_>),
+        "peterson-tree" => run!(mutex::peterson_tree::PetersonTree<_>),
+        "yang-anderson" => run!(mutex::yang_anderson::YangAnderson<_>),
+        "black-white-bakery" => run!(mutex::black_white_bakery::BlackWhiteBakery<_>),
+        "lamport-fast" => run!(mutex::lamport_fast::LamportFast<_>),
+        "mcs" => run!(mutex::mcs::Mcs<_>),
         _ => {
             eprintln!("`{algorithm}` is not among those compared");
             return ExitCode::from(2);
         }
     };
-    println!("{:.0}", run(threads, Duration::from_secs_f64(seconds)));
+    println!("{entries:.0}");
     ExitCode::SUCCESS
 }
 
@@ -88,12 +102,11 @@ fn idle() {
     }
 }
 
-fn entries_per_second<A: Algorithm>(threads: usize, time: Duration) -> f64 {
-    let lock = A::make(threads.max(2), 1);
+fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), threads: usize, time: Duration) -> f64 {
     let (stop, room) = (Apart(AtomicBool::new(false)), Apart(Room::default()));
     let start = Barrier::new(threads + 1);
     let work = |mut p: usize| {
-        let mut m = Native::new();
+        let mut m = Native::<L>::new();
         let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
         start.wait();
         while !stop.0.load(SeqCst) {

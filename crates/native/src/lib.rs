@@ -257,6 +257,24 @@ impl Space for Heap {
     }
 }
 
+/// As [`Heap`], but registers that lie side by side share cache lines.
+///
+/// Two processes that read whatever the other writes then exchange one line instead of several; with more of them, who waits is
+/// disturbed by every write.
+///
+/// ```
+/// use doorway_algorithms::mutex::filter::Filter;
+/// use doorway_native::{Native, Packed};
+/// let lock: Filter<Native<Packed>> = Filter::new(&mut Packed, 2);
+/// ```
+impl Space for Packed {
+    type Mem = Native<Packed>;
+
+    fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> Reg<T, Packed> {
+        Reg::of_word(init.to_word())
+    }
+}
+
 impl<L: Layout> Native<L> {
     /// As [`until`](Memory::until), but not longer than to the deadline; says whether the register holds what it should.
     ///
@@ -382,7 +400,7 @@ fn wait_until<T: Value, L: Layout>(
     holds: impl Fn(T) -> bool + Sync,
     deadline: Option<Instant>,
 ) -> bool {
-    let is_there = &|word| holds(T::of_word(word));
-    let is_next = &|word| T::of_word(word).counted().map(&holds);
-    wait::until(&reg.0, &wait::Wanted { is_there, is_next }, deadline)
+    let is_there = |word| holds(T::of_word(word));
+    let is_next = |word| T::of_word(word).counted().map(&holds);
+    wait::until(&reg.0, is_there, is_next, deadline)
 }

@@ -26,27 +26,25 @@ const LOOKS_OF_THE_NEXT: u32 = looks(500);
 /// The same for one further back: enough to see that the line moves.
 const LOOKS_FURTHER_BACK: u32 = looks(30);
 
-/// The same for one whose place in line is not known.
-const LOOKS: u32 = looks(200);
+/// The same for one whose place in line is not known. Many: where there is no order, what it sees is often the same though
+/// others come and go, and the barrier before sleeping disturbs them.
+const LOOKS: u32 = looks(2000);
 
 /// Where the orders of steps are tried out, one look is as good as many.
 const fn looks(looks: u32) -> u32 {
     if cfg!(shuttle) { 1 } else { looks }
 }
 
-/// What a thread waits for.
-pub(crate) struct Wanted<'a> {
-    /// Whether a register that holds this word holds what is wanted.
-    pub(crate) is_there: &'a (dyn Fn(u64) -> bool + Sync),
-    /// Whether it will when it changes once more; `None` if that cannot be told.
-    pub(crate) is_next: &'a dyn Fn(u64) -> Option<bool>,
-}
-
-/// Waits until the register holds what is wanted, or until the deadline; says whether it does.
-#[cold]
-#[inline(never)]
-pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<Instant>) -> bool {
-    let looks = |word| match (wanted.is_next)(word) {
+/// Waits until the register holds what is wanted, or until the deadline; says whether it does. `is_there` says whether a word
+/// is what is wanted, `is_next` whether the next one will be; `None` if that cannot be told.
+#[inline(always)]
+pub(crate) fn until(
+    register: &AtomicU64,
+    is_there: impl Fn(u64) -> bool + Sync,
+    is_next: impl Fn(u64) -> Option<bool>,
+    deadline: Option<Instant>,
+) -> bool {
+    let looks = |word| match is_next(word) {
         Some(true) => LOOKS_OF_THE_NEXT,
         Some(false) => LOOKS_FURTHER_BACK,
         None => LOOKS,
@@ -55,7 +53,7 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
     if lot::is_slept_on(register) {
         // Those before us need a processor before we do.
         thread::yield_now();
-        if (wanted.is_there)(look()) {
+        if is_there(look()) {
             return true;
         }
     }
@@ -64,7 +62,7 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
     while left > 0 {
         hint::spin_loop();
         let now = look();
-        if (wanted.is_there)(now) {
+        if is_there(now) {
             return true;
         }
         left -= 1;
@@ -73,7 +71,7 @@ pub(crate) fn until(register: &AtomicU64, wanted: &Wanted<'_>, deadline: Option<
             left = left.max(looks(word));
         }
     }
-    lot::sleep_until(register, wanted.is_there, deadline)
+    lot::sleep_until(register, &is_there, deadline)
 }
 
 /// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way, and when that has
