@@ -35,6 +35,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    ///
+    /// See [`Kind`].
+    pub const ALL: [Kind; 3] = [Kind::Alone, Kind::Busy, Kind::Sleeping];
+
     /// In one word.
     ///
     /// See [`Kind`].
@@ -54,23 +59,32 @@ pub(crate) const OUTSIDE: Duration = Duration::from_nanos(200);
 pub(crate) const SLEEP: Duration = Duration::from_millis(1);
 
 impl Scenario {
-    /// All of them, in the order tables show them.
+    /// One of your own. Who is alone is one thread, however many are asked for.
+    ///
+    /// ```
+    /// use doorway_bench::{Kind, Scenario};
+    /// let crowd = Scenario::new(Kind::Busy, 32, 16);
+    /// assert_eq!(crowd.to_string(), "32 threads, k = 16, 50 ns inside, 200 ns outside");
+    /// ```
+    #[must_use]
+    pub const fn new(kind: Kind, threads: usize, k: usize) -> Scenario {
+        Scenario { kind, threads: if matches!(kind, Kind::Alone) { 1 } else { threads }, k }
+    }
+
+    /// Those that are measured as a rule, in the order tables show them.
     ///
     /// See the [example](Scenario).
     #[must_use]
     pub const fn all() -> [Scenario; 8] {
-        const fn scenario(kind: Kind, threads: usize, k: usize) -> Scenario {
-            Scenario { kind, threads, k }
-        }
         [
-            scenario(Kind::Alone, 1, 1),
-            scenario(Kind::Busy, 2, 1),
-            scenario(Kind::Busy, 8, 1),
-            scenario(Kind::Sleeping, 16, 1),
-            scenario(Kind::Alone, 1, 4),
-            scenario(Kind::Busy, 2, 4),
-            scenario(Kind::Busy, 8, 4),
-            scenario(Kind::Sleeping, 16, 4),
+            Scenario::new(Kind::Alone, 1, 1),
+            Scenario::new(Kind::Busy, 2, 1),
+            Scenario::new(Kind::Busy, 8, 1),
+            Scenario::new(Kind::Sleeping, 16, 1),
+            Scenario::new(Kind::Alone, 1, 4),
+            Scenario::new(Kind::Busy, 2, 4),
+            Scenario::new(Kind::Busy, 8, 4),
+            Scenario::new(Kind::Sleeping, 16, 4),
         ]
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     /// Only these locks, or groups of them: ours, std, peers, catalogue
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Only what threads do together so: busy, sleeping, or alone
+    /// Only what threads do together so: busy, sleeping, or alone; with `--threads` and `-k`, any number of them
     #[arg(long, value_name = "KIND")]
     scenario: Option<String>,
     /// Only so many threads
@@ -46,6 +46,9 @@ fn seconds(text: &str) -> Result<f64, String> {
         _ => Err("it is a number of seconds, such as 120 or 0.5".to_string()),
     }
 }
+
+/// More threads than this say nothing new, and a machine may not have room for them.
+const MOST_THREADS: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let locks = choose(&arguments.only)?;
@@ -83,23 +86,55 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     Ok(Answer { text, code })
 }
 
-/// Those that were asked for.
+/// Those that were asked for: of the usual ones, or another one if it is told in full.
 fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
-    let Arguments { scenario, threads, k, .. } = arguments;
+    let &Arguments { ref scenario, threads, k, .. } = arguments;
+    let kind = match scenario {
+        Some(name) => Some(kind(name)?),
+        None => None,
+    };
+    if threads.is_some_and(|threads| !(1..=MOST_THREADS).contains(&threads)) || k == Some(0) {
+        return Err(Trouble(format!("`--threads` is from 1 to {MOST_THREADS}, and `-k` at least 1")));
+    }
     let asked = |it: &Scenario| {
-        scenario.as_ref().is_none_or(|name| name == it.kind.name())
+        kind.is_none_or(|kind| kind == it.kind)
             && threads.is_none_or(|threads| threads == it.threads)
             && k.is_none_or(|k| k == it.k)
     };
-    let chosen: Vec<Scenario> = Scenario::all().into_iter().filter(asked).collect();
-    if chosen.is_empty() {
-        let all: Vec<String> = Scenario::all()
-            .iter()
-            .map(|it| format!("  --scenario {} --threads {} -k {}", it.kind.name(), it.threads, it.k))
-            .collect();
-        return Err(Trouble(format!("there is no such scenario; there are\n{}", all.join("\n"))));
+    let usual: Vec<Scenario> = Scenario::all().into_iter().filter(asked).collect();
+    match (kind, threads, k) {
+        _ if !usual.is_empty() => Ok(usual),
+        (Some(Kind::Alone), _, Some(k)) => Ok(vec![Scenario::new(Kind::Alone, 1, k)]),
+        (Some(kind), Some(threads), Some(k)) => Ok(vec![Scenario::new(kind, threads, k)]),
+        _ => {
+            let all: Vec<String> = Scenario::all()
+                .iter()
+                .map(|it| format!("  --scenario {} --threads {} -k {}", it.kind.name(), it.threads, it.k))
+                .collect();
+            Err(Trouble(format!(
+                "that is none of the usual scenarios; give all three for another one:\n{}",
+                all.join("\n")
+            )))
+        }
     }
-    Ok(chosen)
+}
+
+fn kind(name: &str) -> Result<Kind, Trouble> {
+    Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+        let kinds = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
+        Trouble(format!("`{name}` is no scenario; give one of {kinds}"))
+    })
+}
+
+/// Those that were measured, in the order of the results.
+fn measured(results: &Results) -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
+    for row in &results.rows {
+        if !scenarios.contains(&row.scenario) {
+            scenarios.push(row.scenario);
+        }
+    }
+    scenarios
 }
 
 /// What was measured in a scenario, the fastest first.
@@ -122,11 +157,8 @@ fn yardsticks(rows: &[&Row]) -> (Option<f64>, Option<f64>) {
 
 fn as_text(results: &Results) -> String {
     let mut text = String::new();
-    for scenario in Scenario::all() {
+    for scenario in measured(results) {
         let rows = ranked(results, scenario);
-        if rows.is_empty() {
-            continue;
-        }
         // A String takes all that is written to it.
         let _ = writeln!(text, "{scenario}");
         match scenario.kind {
@@ -237,7 +269,7 @@ fn as_json(results: &Results) -> Value {
 }
 
 fn svg(results: &Results) -> String {
-    let contended = Scenario::all().into_iter().filter(|scenario| scenario.kind != Kind::Alone);
+    let contended = measured(results).into_iter().filter(|scenario| scenario.kind != Kind::Alone);
     let groups: Vec<(String, Vec<Bar>)> = contended
         .map(|scenario| {
             let bars = ranked(results, scenario).into_iter().map(|row| Bar {
@@ -248,7 +280,6 @@ fn svg(results: &Results) -> String {
             });
             (scenario.to_string(), bars.collect())
         })
-        .filter(|(_, bars): &(String, Vec<Bar>)| !bars.is_empty())
         .collect();
     plot::bars("entries a second; ours are filled", &groups)
 }
