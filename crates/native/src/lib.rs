@@ -35,6 +35,7 @@ use std::{
     convert::Infallible,
     fmt,
     marker::PhantomData,
+    num::NonZeroUsize,
     ops::{
         ControlFlow::{self, Break, Continue},
         Deref,
@@ -94,8 +95,8 @@ const WRITE: Ordering = if TSO { Release } else { SeqCst };
 pub struct Native<L = Padded> {
     /// How long the present wait has lasted.
     patience: wait::Patience,
-    /// Whether somebody slept on a register we have written.
-    slept: bool,
+    /// The address of a register that we have written and on which somebody slept.
+    slept_on: Option<NonZeroUsize>,
     layout: PhantomData<L>,
 }
 
@@ -114,7 +115,7 @@ impl<L> Native<L> {
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Native { patience: wait::Patience::new(), slept: false, layout: PhantomData }
+        Native { patience: wait::Patience::new(), slept_on: None, layout: PhantomData }
     }
 }
 
@@ -127,9 +128,8 @@ impl<L> Native<L> {
     /// ```
     #[inline(always)]
     pub fn after_you(&mut self) {
-        if self.slept {
-            self.slept = false;
-            thread::yield_now();
+        if let Some(address) = self.slept_on.take() {
+            wait::after_you(address.get());
         }
     }
 
@@ -137,7 +137,9 @@ impl<L> Native<L> {
     #[inline(always)]
     fn written(&mut self, register: &AtomicU64) {
         self.patience = wait::Patience::new();
-        self.slept |= lot::written(register);
+        if lot::written(register) {
+            self.slept_on = NonZeroUsize::new(lot::address(register));
+        }
     }
 }
 

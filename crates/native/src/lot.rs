@@ -67,9 +67,13 @@ type Wanted = *const (dyn Fn(u64) -> bool + Sync);
 #[allow(unsafe_code, reason = "sleepers are looked at by other threads")]
 unsafe impl Send for Sleeper {}
 
-fn row_of(register: &AtomicU64) -> &'static Row {
+/// By what the lot knows a register.
+pub(crate) fn address(register: &AtomicU64) -> usize {
+    std::ptr::from_ref(register) as usize
+}
+
+fn row_of(address: usize) -> &'static Row {
     // Registers are words; neighbours are often of one lock, and their row is best one that is in the cache.
-    let address = std::ptr::from_ref(register) as usize;
     &LOT[(address >> 7 ^ address >> 13) % ROWS]
 }
 
@@ -85,11 +89,11 @@ impl Row {
     }
 }
 
-/// Whether somebody sleeps on the register, or is about to: a guess.
-pub(crate) fn is_slept_on(register: &AtomicU64) -> bool {
-    let row = row_of(register);
+/// How many sleep on the register at this address, or are about to: a guess.
+pub(crate) fn sleepers_on(address: usize) -> u32 {
+    let row = row_of(address);
     // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
-    row.sleepers.load(Relaxed) != 0 && row.last.load(Relaxed) == std::ptr::from_ref(register) as usize
+    if row.last.load(Relaxed) == address { row.sleepers.load(Relaxed) } else { 0 }
 }
 
 /// After a write: wakes those for whom the register holds what they wait for. Says whether anyone sleeps on
@@ -108,12 +112,12 @@ pub(crate) fn written(register: &AtomicU64) -> bool {
 #[inline(never)]
 #[allow(unsafe_code, reason = "asks sleepers what they wait for")]
 fn wake(register: &AtomicU64) -> bool {
-    let row = row_of(register);
+    let address = address(register);
+    let row = row_of(address);
     // ORDERING: Relaxed. Pairs with: as above.
     if row.sleepers.load(Relaxed) == 0 {
         return false;
     }
-    let address = std::ptr::from_ref(register) as usize;
     let mut woken: Vec<Thread> = Vec::new();
     // ORDERING: Relaxed. Pairs with: nothing, it is a hint.
     let mut slept = row.last.load(Relaxed) == address;
@@ -146,9 +150,10 @@ pub(crate) fn sleep_until(
     wanted: &(dyn Fn(u64) -> bool + Sync),
     deadline: Option<Instant>,
 ) -> bool {
-    let row = row_of(register);
+    let address = address(register);
+    let row = row_of(address);
     let woken = AtomicBool::new(false);
-    row.last.store(std::ptr::from_ref(register) as usize, Relaxed);
+    row.last.store(address, Relaxed);
     row.sleepers.fetch_add(1, SeqCst);
     SLEEPERS.0.fetch_add(1, SeqCst);
     let is_sure = barrier::everywhere();
@@ -159,12 +164,7 @@ pub(crate) fn sleep_until(
         row.sleep_less(1);
         return true;
     }
-    list.push(Sleeper {
-        register: std::ptr::from_ref(register) as usize,
-        wants: erased(wanted),
-        woken: &raw const woken,
-        thread: thread::current(),
-    });
+    list.push(Sleeper { register: address, wants: erased(wanted), woken: &raw const woken, thread: thread::current() });
     drop(list);
     loop {
         let now = Instant::now();

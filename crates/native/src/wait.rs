@@ -50,7 +50,7 @@ pub(crate) fn until(
         None => LOOKS,
     };
     let look = || register.load(READ);
-    if lot::is_slept_on(register) {
+    if lot::sleepers_on(lot::address(register)) > 0 {
         // Those before us need a processor before we do.
         thread::yield_now();
         if is_there(look()) {
@@ -72,6 +72,27 @@ pub(crate) fn until(
         }
     }
     lot::sleep_until(register, &is_there, deadline)
+}
+
+/// So often in a row who has left gives way to a line that does not get shorter, and so often in all.
+const WAYS_FOR_NOTHING: u32 = 4;
+const WAYS_OF_THE_LEAVER: u32 = 64;
+
+/// After having left a lock in whose line threads slept on the register at this address: lets them run, until nobody sleeps
+/// there any more or the line stands still; then whoever is inside sleeps too, and nobody is helped.
+#[cold]
+#[inline(never)]
+pub(crate) fn after_you(address: usize) {
+    let (mut before, mut for_nothing) = (u32::MAX, 0);
+    for _ in 0..WAYS_OF_THE_LEAVER {
+        thread::yield_now();
+        let now = lot::sleepers_on(address);
+        for_nothing = if now < before { 0 } else { for_nothing + 1 };
+        if now == 0 || for_nothing == WAYS_FOR_NOTHING {
+            return;
+        }
+        before = now;
+    }
 }
 
 /// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way, and when that has

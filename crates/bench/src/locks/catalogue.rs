@@ -40,7 +40,7 @@ pub(super) fn locks() -> Vec<Candidate> {
 
 /// With as few processes as there are threads, if it is for so few.
 fn make(about: &'static About, k: usize, threads: usize) -> Option<Box<dyn Made>> {
-    if (k == 1) != (about.kind == Kind::Mutex) {
+    if k > 1 && about.kind == Kind::Mutex {
         return None;
     }
     let size = about.simulated_size(Some(threads.max(k + 1)), Some(k)).ok()?;
