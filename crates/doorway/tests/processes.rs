@@ -334,6 +334,45 @@ fn whoever_dies_inside_leaves_its_place_to_the_next() {
     }
 }
 
+/// Needs to be root, who may say which pid comes next; others see it end at once, with a word.
+#[test]
+fn another_process_with_the_pid_of_a_dead_one_is_not_taken_for_it() {
+    let directory = Directory::new();
+    let path = directory.file("reuse");
+    let semaphore = Semaphore::open(&path, 1).unwrap();
+    let mut holder = Player::start(&format!("hold|{}|1", path.display()));
+    assert_eq!(holder.line(), "inside");
+    let pid = holder.child.id();
+    holder.child.kill().unwrap();
+    holder.child.wait().unwrap();
+    let Some(mut other) = start_with_pid(pid) else {
+        eprintln!("not tested: `/proc/sys/kernel/ns_last_pid` cannot be written");
+        return;
+    };
+    let seen = &semaphore.holders()[0];
+    assert_eq!((seen.pid, seen.alive), (pid, false));
+    let mut waiter = Player::start(&format!("hold|{}|1", path.display()));
+    assert_eq!(waiter.line(), "inside");
+    assert!(other.try_wait().unwrap().is_none(), "it lived all the time");
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
+/// A process that sleeps and has this pid, which must be free; `None` if we may not choose.
+fn start_with_pid(pid: u32) -> Option<Child> {
+    for _ in 0..1000 {
+        fs::write("/proc/sys/kernel/ns_last_pid", (pid - 1).to_string()).ok()?;
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        if child.id() == pid {
+            return Some(child);
+        }
+        // Somebody else was faster.
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    panic!("a thousand times somebody else took the pid");
+}
+
 #[test]
 fn whoever_dies_in_line_leaves_no_hole() {
     let directory = Directory::new();
