@@ -23,7 +23,7 @@ use core::ops::ControlFlow::{Break, Continue};
 
 use doorway_memory::{Exclusion, Memory, Name, Pid, Space};
 
-use super::anderson_moir::{self, AndersonMoir};
+use super::anderson_moir::{self, CachedStage, Chain, Stage};
 use crate::{About, Remote};
 
 /// What is known of it.
@@ -38,18 +38,24 @@ pub const ABOUT: About = About {
 };
 
 /// The lock; see the [module](self).
-pub struct AndersonMoirTree<M: Memory> {
+pub type AndersonMoirTree<M> = Tree<CachedStage<M>>;
+
+/// A tree of chains of stages of any kind.
+pub struct Tree<S> {
     k: usize,
     /// Block x is at x-1.
-    blocks: Vec<AndersonMoir<M>>,
+    blocks: Vec<Chain<S>>,
 }
 
-impl<M: Memory> AndersonMoirTree<M> {
+impl<S> Tree<S> {
     /// A free lock for `n` processes, of which `k` < `n` may be inside.
-    pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
+    pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self
+    where
+        S: Stage<M>,
+    {
         let leaves = n.div_ceil(2 * k);
-        let block = |x| AndersonMoir::named(space, 2 * k, k, ["X", "Q"].map(|name| Name::new(name).index(x)));
-        AndersonMoirTree { k, blocks: (1..2 * leaves).map(block).collect() }
+        let block = |x| Chain::block(space, |register| Name::new(register).index(x), n, 2 * k, k);
+        Tree { k, blocks: (1..2 * leaves).map(block).collect() }
     }
 
     fn leaf(&self, p: Pid) -> usize {
@@ -57,7 +63,7 @@ impl<M: Memory> AndersonMoirTree<M> {
     }
 }
 
-impl<M: Memory> Exclusion<M> for AndersonMoirTree<M> {
+impl<M: Memory, S: Stage<M>> Exclusion<M> for Tree<S> {
     type Place = ();
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
