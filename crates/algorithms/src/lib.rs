@@ -57,6 +57,8 @@ pub mod broken {
 pub mod kexclusion {
     pub mod afek;
     pub mod anderson_moir;
+    pub mod anderson_moir_adaptive;
+    pub mod anderson_moir_fast;
     pub mod anderson_moir_tree;
     pub mod burns_peterson;
     pub mod colored_ticket;

@@ -162,6 +162,8 @@ catalogue! {
     exclusion kexclusion::ticket_k       |space, size| TicketK::new(space, size.k);
     exclusion kexclusion::anderson_moir  |space, size| AndersonMoir::new(space, size.n, size.k);
     exclusion kexclusion::anderson_moir_tree |space, size| AndersonMoirTree::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_fast |space, size| AndersonMoirFast::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_adaptive |space, size| AndersonMoirAdaptive::new(space, size.n, size.k);
     exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
     exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
     exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);

@@ -120,6 +120,18 @@ fn the_k_bakery_meets_its_bound_in_dsm_however_many_there_are() {
     }
 }
 
+/// A token, and k stages at which nobody waits.
+#[test]
+fn a_few_pass_anderson_and_moirs_fast_paths_however_many_there_are() {
+    for (name, cost, each) in [("anderson-moir-fast", CC, 3), ("anderson-moir-adaptive", CC, 3)] {
+        let about = registry::find(name).unwrap();
+        for (n, k) in [(5, 2), (64, 2), (64, 5)] {
+            let found = simulated(about, Size { n, k }, Plan::new(n, cost).contention(k));
+            assert_eq!(found.worst, each * k as u64 + 2, "{name} n={n} k={k}");
+        }
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_answer() {
     let about = registry::find("kim-anderson").unwrap();

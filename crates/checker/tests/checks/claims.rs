@@ -136,6 +136,18 @@ claims! {
     anderson_moir_tree_is_starvation_free_for_four_and_two_inside: "anderson-moir-tree", 4, k 2 => 388_468;
     #[ignore = "10 s"]
     anderson_moir_tree_is_starvation_free_for_five_and_one_inside: "anderson-moir-tree", 5, k 1 => 8_674_962;
+    anderson_moir_fast_is_starvation_free_for_two: "anderson-moir-fast", 2, k 1 => 200;
+    anderson_moir_fast_is_starvation_free_for_three_and_one_inside: "anderson-moir-fast", 3, k 1 => 90_090;
+    anderson_moir_fast_is_starvation_free_for_three_and_two_inside: "anderson-moir-fast", 3, k 2 => 4_734;
+    #[ignore = "30 s"]
+    anderson_moir_fast_is_starvation_free_for_four_and_one_inside: "anderson-moir-fast", 4, k 1 => 3_296_584;
+    anderson_moir_fast_is_starvation_free_for_four_and_three_inside: "anderson-moir-fast", 4, k 3 => 100_720;
+    anderson_moir_adaptive_is_starvation_free_for_two: "anderson-moir-adaptive", 2, k 1 => 200;
+    anderson_moir_adaptive_is_starvation_free_for_three_and_one_inside: "anderson-moir-adaptive", 3, k 1 => 46_398;
+    anderson_moir_adaptive_is_starvation_free_for_three_and_two_inside: "anderson-moir-adaptive", 3, k 2 => 4_734;
+    #[ignore = "30 s"]
+    anderson_moir_adaptive_is_starvation_free_for_four_and_two_inside: "anderson-moir-adaptive", 4, k 2 => 3_654_452;
+    anderson_moir_adaptive_is_starvation_free_for_four_and_three_inside: "anderson-moir-adaptive", 4, k 3 => 100_720;
     decker_jayanti_is_fair_for_two_with_any_number_of_tickets: "decker-jayanti", 2, k 1 => 64;
     decker_jayanti_is_fair_for_three_and_one_inside: "decker-jayanti", 3, k 1 => 351;
     decker_jayanti_is_fife_for_three_and_two_inside: "decker-jayanti", 3, k 2 => 74_178;
@@ -224,6 +236,23 @@ fn anderson_moir_tree_survives_a_crash_for_three_and_four() {
         assert_eq!(report.states, states);
         for property in [Property::Exclusion, Property::DeadlockFreedom, Property::StarvationFreedom] {
             assert!(report.holds(property), "n={n}: {report}");
+        }
+    }
+}
+
+/// The other forms: as many as may be inside, less one, and no more.
+#[test]
+fn anderson_moir_with_tokens_survives_one_crash_less_than_may_be_inside() {
+    let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
+    for name in ["anderson-moir-fast", "anderson-moir-adaptive"] {
+        for (n, k, states) in [(3, 2, 4_734), (4, 3, 100_720)] {
+            let report = |crashes| report_k(name, n, Some(k), |model| model.crashes(crashes));
+            let (survived, not) = (report(k - 1), report(k));
+            assert_eq!((survived.states, survived.incomplete.as_ref()), (states, None));
+            assert!(survived.holds(Property::Exclusion) && survived.holds(Property::BoundedExit), "{survived}");
+            for property in progress {
+                assert!(survived.holds(property) && not.fails(property), "{name} n={n} k={k}: {survived}");
+            }
         }
     }
 }

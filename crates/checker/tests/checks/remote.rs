@@ -125,6 +125,17 @@ fn decker_jayanti_makes_as_many_for_three_as_for_two_with_caches() {
     assert_eq!(worst("decker-jayanti", 3, 2, Cost::Dsm), None);
 }
 
+/// The token costs two. For three and one inside the tree of those who have none is as long as for four.
+#[test]
+fn anderson_moir_with_tokens_spins_locally_with_caches_only() {
+    for (n, k, fast, adaptive) in [(2, 1, 8, 8), (3, 2, 8, 8), (3, 1, 19, 15)] {
+        for (name, most) in [("anderson-moir-fast", fast), ("anderson-moir-adaptive", adaptive)] {
+            assert_eq!(worst(name, n, k, CC), Some(most), "{name} n={n} k={k}");
+            assert_eq!(worst(name, n, k, Cost::Dsm), None, "{name} n={n} k={k}");
+        }
+    }
+}
+
 /// Danek's Table 1 has ∞ for these: with caches there is a bound.
 #[test]
 fn bakeries_for_k_spin_locally_with_caches_only() {

@@ -181,7 +181,7 @@ fn growth(about: &'static About) -> Vec<Grown> {
     let said_to_grow = |&variable: &Variable| match variable {
         Variable::N => true,
         Variable::K => about.kind == Kind::KExclusion && claimed.cc.contains('k'),
-        Variable::C => claimed.cc.contains("c,"),
+        Variable::C => claimed.cc.contains('c'),
     };
     let class = |variable, cost| match glance(about, cost, variable) {
         None => "?".to_string(),
