@@ -31,6 +31,7 @@ pub mod registry;
 /// What the texts show to be inadequate, and deliberate mistakes.
 pub mod broken {
     pub mod afek_no_e;
+    pub mod anderson_moir_dsm_late;
     pub mod bakery_reaped;
     pub mod colored_ticket_k_colours;
     pub mod danek_golab_no_dummy;
@@ -58,6 +59,9 @@ pub mod kexclusion {
     pub mod afek;
     pub mod anderson_moir;
     pub mod anderson_moir_adaptive;
+    pub mod anderson_moir_dsm;
+    pub mod anderson_moir_dsm_adaptive;
+    pub mod anderson_moir_dsm_tree;
     pub mod anderson_moir_fast;
     pub mod anderson_moir_tree;
     pub mod burns_peterson;

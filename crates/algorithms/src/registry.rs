@@ -164,6 +164,10 @@ catalogue! {
     exclusion kexclusion::anderson_moir_tree |space, size| AndersonMoirTree::new(space, size.n, size.k);
     exclusion kexclusion::anderson_moir_fast |space, size| AndersonMoirFast::new(space, size.n, size.k);
     exclusion kexclusion::anderson_moir_adaptive |space, size| AndersonMoirAdaptive::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_dsm |space, size| AndersonMoirDsm::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_dsm_tree |space, size| AndersonMoirDsmTree::new(space, size.n, size.k);
+    exclusion kexclusion::anderson_moir_dsm_adaptive |space, size| AndersonMoirDsmAdaptive::new(space, size.n, size.k);
+    exclusion broken::anderson_moir_dsm_late |space, size| AndersonMoirDsmLate::new(space, size.n, size.k);
     exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
     exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
     exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);

@@ -70,16 +70,16 @@ pub trait Space {
     }
 }
 
-/// A register's name in its paper, with up to three indices: `Want[0][1][2]`.
+/// A register's name in its paper, with up to four indices: `P[0][1][2][3]`.
 ///
 /// ```
 /// use doorway_memory::Name;
-/// assert_eq!(Name::new("Want").index(0).index(1).index(2).to_string(), "Want[0][1][2]");
+/// assert_eq!(Name::new("P").index(0).index(1).index(2).index(3).to_string(), "P[0][1][2][3]");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
     text: &'static str,
-    indices: [Option<usize>; 3],
+    indices: [Option<usize>; 4],
 }
 
 impl Name {
@@ -91,13 +91,13 @@ impl Name {
     /// ```
     #[must_use]
     pub const fn new(text: &'static str) -> Self {
-        Name { text, indices: [None; 3] }
+        Name { text, indices: [None; 4] }
     }
 
     /// The name with one more index.
     ///
     /// # Panics
-    /// With a fourth index: the papers have none.
+    /// With a fifth index: the papers have none.
     ///
     /// ```
     /// # use doorway_memory::Name;
@@ -106,7 +106,7 @@ impl Name {
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         let free = self.indices.iter_mut().find(|i| i.is_none());
-        *free.expect("a register's name has at most three indices") = Some(index);
+        *free.expect("a register's name has at most four indices") = Some(index);
         self
     }
 }

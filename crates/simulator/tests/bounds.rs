@@ -123,7 +123,9 @@ fn the_k_bakery_meets_its_bound_in_dsm_however_many_there_are() {
 /// A token, and k stages at which nobody waits.
 #[test]
 fn a_few_pass_anderson_and_moirs_fast_paths_however_many_there_are() {
-    for (name, cost, each) in [("anderson-moir-fast", CC, 3), ("anderson-moir-adaptive", CC, 3)] {
+    for (name, cost, each) in
+        [("anderson-moir-fast", CC, 3), ("anderson-moir-adaptive", CC, 3), ("anderson-moir-dsm-adaptive", Cost::Dsm, 4)]
+    {
         let about = registry::find(name).unwrap();
         for (n, k) in [(5, 2), (64, 2), (64, 5)] {
             let found = simulated(about, Size { n, k }, Plan::new(n, cost).contention(k));

@@ -4,11 +4,15 @@ use doorway_checker::Property;
 
 /// The runs are pinned whole: a shorter one would have to be a better one, and a longer one is a defect.
 macro_rules! mistakes {
-    ($($(#[$attribute:meta])* $test:ident: $name:literal, $n:literal, $property:ident => $run:literal;)*) => {$(
+    ($(
+        $(#[$attribute:meta])*
+        $test:ident: $name:literal, $n:literal, $property:ident $(, crashes $crashes:literal)? => $run:literal;
+    )*) => {$(
         $(#[$attribute])*
         #[test]
         fn $test() {
-            let report = report($name, $n, |model| bounded(about($name), model).only([Property::$property]));
+            let shape = |model| bounded(about($name), model)$(.crashes($crashes))?.only([Property::$property]);
+            let report = report($name, $n, shape);
             let finding = report.finding(Property::$property);
             let run = finding.run.as_ref().expect("it fails");
             assert_eq!(format!("{finding}{run}"), $run);
@@ -267,6 +271,40 @@ fife FAILS in 10 steps, and stays so: process 1 starts after process 0 is throug
 \x20 10  p1  2  A[3] = 2                             -> inside
 \x20 then for ever
 \x20 11  p0  2  A[2] = 1
+";
+    anderson_moir_dsm_late_forgets_who_waits_if_who_comes_next_stops: "anderson-moir-dsm-late", 3, StarvationFreedom, crashes 1 => "\
+starvation-freedom FAILS in 29 steps, and stays so (for process 0, 1, 2): process 0 never gets inside
+\x20  1  p0  1   fetch-and-add(X[2], -1) = 2                    -> inside
+\x20  2  p1  1   fetch-and-add(X[2], -1) = 1                    -> inside
+\x20  3  p2  1   fetch-and-add(X[2], -1) = 0
+\x20  4  p0  13  fetch-and-add(X[2], 1) = -1
+\x20  5  p0  14  Q[2] = (0, 0)
+\x20  6  p0  15  P[2][0][0] := true                             -> out
+\x20  7  p0  1   fetch-and-add(X[2], -1) = 0
+\x20  8  p0  2   last[2][0] = 0
+\x20  9  p0  2   R[2][0][1] = 0
+\x20 10  p0  3   P[2][0][1] := false
+\x20 11  p0  4   Q[2] = (0, 0)
+\x20 12  p0  5   fetch-and-add(R[2][0][0], 1) = 0
+\x20 13  p0  6   Q[2] = (0, 0)
+\x20 14  p0  8   compare-and-swap(Q[2], (0, 0), (0, 1)) = true
+\x20 15  p0  7   P[2][0][0] := true
+\x20 16  p0  9   fetch-and-add(R[2][0][0], -1) = 1
+\x20 17  p0  10  last[2][0] := 1
+\x20 18  p0  11  X[2] = -1
+\x20 19  p1  13  fetch-and-add(X[2], 1) = -1
+\x20 20  p2  2   last[2][2] = 0
+\x20 21  p2  2   R[2][2][1] = 0
+\x20 22  p2  3   P[2][2][1] := false
+\x20 23  p2  4   Q[2] = (0, 1)
+\x20 24  p2  5   fetch-and-add(R[2][0][1], 1) = 0
+\x20 25  p2  6   Q[2] = (0, 1)
+\x20 26  p2  8   compare-and-swap(Q[2], (0, 1), (2, 1)) = true
+\x20 27  p1  14  Q[2] = (2, 1)
+\x20 28  p1  15  P[2][2][1] := true                             -> out
+\x20 29  p2      crashes
+\x20 then for ever
+\x20 30  p0  12  P[2][0][1] = false
 ";
     the_special_set_as_printed_returns_the_caller: "special-set-verbatim", 2, Rule => "\
 rule FAILS in 44 steps: p0 was told of itself

@@ -148,6 +148,13 @@ claims! {
     #[ignore = "30 s"]
     anderson_moir_adaptive_is_starvation_free_for_four_and_two_inside: "anderson-moir-adaptive", 4, k 2 => 3_654_452;
     anderson_moir_adaptive_is_starvation_free_for_four_and_three_inside: "anderson-moir-adaptive", 4, k 3 => 100_720;
+    anderson_moir_dsm_is_starvation_free_for_three_and_two_passages_each: "anderson-moir-dsm", 3, k 2 => 341_612;
+    anderson_moir_dsm_is_starvation_free_for_three_and_one_inside_and_one_passage_each: "anderson-moir-dsm", 3, k 1, passages 1 => 59_056;
+    anderson_moir_dsm_tree_is_starvation_free_for_three_and_one_passage_each: "anderson-moir-dsm-tree", 3, k 2 => 4_814;
+    anderson_moir_dsm_tree_is_starvation_free_for_three_and_one_inside_and_one_passage_each: "anderson-moir-dsm-tree", 3, k 1 => 28_487;
+    anderson_moir_dsm_adaptive_is_starvation_free_for_three_and_one_passage_each: "anderson-moir-dsm-adaptive", 3, k 2 => 5_318;
+    anderson_moir_dsm_adaptive_is_starvation_free_for_three_and_one_inside_and_one_passage_each: "anderson-moir-dsm-adaptive", 3, k 1 => 162_968;
+    anderson_moir_dsm_late_is_starvation_free_for_three_and_two_passages_each_if_nobody_stops: "anderson-moir-dsm-late", 3, k 2 => 399_450;
     decker_jayanti_is_fair_for_two_with_any_number_of_tickets: "decker-jayanti", 2, k 1 => 64;
     decker_jayanti_is_fair_for_three_and_one_inside: "decker-jayanti", 3, k 1 => 351;
     decker_jayanti_is_fife_for_three_and_two_inside: "decker-jayanti", 3, k 2 => 74_178;
@@ -255,6 +262,28 @@ fn anderson_moir_with_tokens_survives_one_crash_less_than_may_be_inside() {
             }
         }
     }
+}
+
+/// Complete, where a survey looks at some passages each.
+#[test]
+fn anderson_moir_at_home_is_starvation_free_for_two() {
+    let names = ["anderson-moir-dsm", "anderson-moir-dsm-tree", "anderson-moir-dsm-adaptive", "anderson-moir-dsm-late"];
+    for (name, states) in names.into_iter().zip([4_200, 4_200, 10_104, 4_720]) {
+        let report = report(name, 2, |model| model);
+        assert_eq!((report.states, report.incomplete.as_ref()), (states, None), "{name}");
+        for claim in about(name).claims {
+            assert!(!matches!(*claim, Claim::Holds(property) if !report.holds(property)), "{name}: {claim}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "10 minutes, 5 GB"]
+fn anderson_moir_dsm_survives_a_crash_for_three() {
+    let wanted = [Property::Exclusion, Property::DeadlockFreedom, Property::StarvationFreedom, Property::BoundedExit];
+    let report = report_k("anderson-moir-dsm", 3, Some(2), |model| model.crashes(1).only(wanted));
+    assert_eq!((report.states, report.incomplete.as_ref()), (82_935_510, None));
+    assert!(wanted.iter().all(|&property| report.holds(property)), "{report}");
 }
 
 #[test]

@@ -136,6 +136,16 @@ fn anderson_moir_with_tokens_spins_locally_with_caches_only() {
     }
 }
 
+/// One stage: eight to come through, three to leave, and two for a token.
+#[test]
+fn anderson_moir_at_home_spins_locally_in_both() {
+    for (name, with_caches, at_home) in
+        [("anderson-moir-dsm", 15, 11), ("anderson-moir-dsm-tree", 15, 11), ("anderson-moir-dsm-adaptive", 17, 13)]
+    {
+        assert_eq!((worst(name, 2, 1, CC), worst(name, 2, 1, Cost::Dsm)), (Some(with_caches), Some(at_home)), "{name}");
+    }
+}
+
 /// Danek's Table 1 has ∞ for these: with caches there is a bound.
 #[test]
 fn bakeries_for_k_spin_locally_with_caches_only() {

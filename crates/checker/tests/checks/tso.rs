@@ -244,6 +244,10 @@ fenced! {
     anderson_moir_tree_for_three_is_as_claimed_with_its_fences: "anderson-moir-tree", 3 => 13_245 states, 1 fences;
     anderson_moir_fast_for_three_is_as_claimed_with_its_fences: "anderson-moir-fast", 3 => 6_330 states, 1 fences;
     anderson_moir_adaptive_for_three_is_as_claimed_with_its_fences: "anderson-moir-adaptive", 3 => 6_330 states, 1 fences;
+    anderson_moir_dsm_for_three_is_as_claimed_and_needs_no_fences: "anderson-moir-dsm", 3 => 942_821 states, 0 fences;
+    anderson_moir_dsm_tree_for_three_is_as_claimed_and_needs_no_fences: "anderson-moir-dsm-tree", 3 => 10_308 states, 0 fences;
+    anderson_moir_dsm_adaptive_for_three_is_as_claimed_and_needs_no_fences: "anderson-moir-dsm-adaptive", 3 => 10_598 states, 0 fences;
+    anderson_moir_dsm_late_for_three_is_as_claimed_and_needs_no_fences: "anderson-moir-dsm-late", 3 => 1_055_254 states, 0 fences;
     yang_anderson_for_three_is_as_claimed_with_its_fences: "yang-anderson", 3 => 2_013_456 states, 2 fences;
 }
 
@@ -350,6 +354,10 @@ fn with_plain_stores_only_locks_of_read_modify_writes_are_what_they_are_claimed_
         "colored-ticket",
         "gottlieb",
         "ticket-k",
+        "anderson-moir-dsm",
+        "anderson-moir-dsm-tree",
+        "anderson-moir-dsm-adaptive",
+        "anderson-moir-dsm-late",
         "decker-jayanti",
         "decker-jayanti-descending",
     ];
