@@ -26,7 +26,7 @@ use crate::{About, Size};
 ///         let mut solo = Solo::new();
 ///         let lock = make(&mut solo);
 ///         let Ok(place) = lock.doorway(&mut solo, 0);
-///         let Ok(()) = lock.wait(&mut solo, 0, &place);
+///         let Ok(place) = lock.enter(&mut solo, 0, &place);
 ///         let Ok(()) = lock.exit(&mut solo, 0, &place);
 ///         about.title
 ///     }
@@ -303,7 +303,7 @@ mod tests {
     fn claims_are_about_what_they_can_be_and_do_not_contradict_one_another() {
         for about in all() {
             let properties: &[Property] =
-                if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_LOCKS };
+                if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_ASSIGNING_LOCKS };
             let mut seen = BTreeSet::new();
             for claim in about.claims {
                 let property = match *claim {

@@ -35,7 +35,7 @@ impl Visitor for Crowd {
             let inside: Vec<_> = crowd
                 .map(|p| {
                     let Ok(place) = lock.doorway(&mut m, p);
-                    let Ok(()) = lock.wait(&mut m, p, &place);
+                    let Ok(place) = lock.enter(&mut m, p, &place);
                     (p, place)
                 })
                 .collect();
@@ -73,7 +73,7 @@ impl Visitor for Disaster {
         let lock = make(&mut m);
         let enter = |m: &mut Solo, p| {
             let Ok(place) = lock.doorway(m, p);
-            let Ok(()) = lock.wait(m, p, &place);
+            let Ok(place) = lock.enter(m, p, &place);
             place
         };
         for p in 0..size.k {

@@ -111,8 +111,7 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
         start.wait();
         while !stop.0.load(SeqCst) {
             let Ok(place) = lock.doorway(&mut m, p);
-            let Ok(()) = lock.wait(&mut m, p, &place);
-            let place = lock.inside(&place);
+            let Ok(place) = lock.enter(&mut m, p, &place);
             room.0.stay(p, &mut random);
             let Ok(()) = lock.exit(&mut m, p, &place);
             m.after_you();

@@ -90,7 +90,7 @@ pub use view::{Halt, Handle, Registers, View};
 pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
     let mut registers = Registers::default();
     let lock = make(&mut registers);
-    check_program(&Lock(lock), registers, model)
+    check_program(&Lock { lock, k: model.k }, registers, model)
 }
 
 /// Checks a part: makes it with `make`, and looks at every run of calls to it.

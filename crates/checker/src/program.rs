@@ -106,20 +106,34 @@ pub(crate) trait Program {
     /// Whether this is a part; then Rule and WaitFree are the properties, else those of locks.
     fn is_part(&self) -> bool;
 
-    /// What a part's latest call returned, as words; nothing if there was none.
+    /// Whether this is a lock that gives names to those inside.
+    fn assigns(&self) -> bool;
+
+    /// What a part's latest call returned, as words; nothing if there was none. For a lock, the name of who is inside.
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64>;
 
-    /// The part's rule, given every process' section and history.
+    /// The part's rule, given every process' section and history. For a lock, that names are below k and different.
     fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String>;
 }
 
-pub(crate) struct Lock<A>(pub(crate) A);
+pub(crate) struct Lock<A> {
+    pub(crate) lock: A,
+    pub(crate) k: usize,
+}
+
+impl<A: Exclusion<View>> Lock<A> {
+    /// The name of a process, if it is inside and names are given.
+    fn name(&self, section: Section, history: &[Word]) -> Option<usize> {
+        let named = A::ASSIGNS && section.is_inside();
+        named.then(|| self.lock.name(&A::Place::load(&mut View::look(history.to_vec(), Fences::None))))
+    }
+}
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
         if section == Section::Reap {
             view.section = section;
-            if self.0.reap(view, p).is_err() {
+            if self.lock.reap(view, p).is_err() {
                 return Section::Reap;
             }
             view.forget_after(0);
@@ -131,30 +145,27 @@ impl<A: Exclusion<View>> Program for Lock<A> {
             view.section = section;
             match (section, &place) {
                 (Section::Wait, Some(place)) => {
-                    if self.0.wait(view, p, place).is_err() {
-                        return Section::Wait;
-                    }
-                    let place = self.0.inside(place);
+                    let Ok(place) = self.lock.enter(view, p, place) else { return Section::Wait };
                     view.forget_after(0);
                     place.save(view);
                     return Section::Critical;
                 }
                 (Section::Exit, Some(place)) => {
-                    if self.0.exit(view, p, place).is_err() {
+                    if self.lock.exit(view, p, place).is_err() {
                         return Section::Exit;
                     }
                     view.forget_after(0);
                     return Section::Remainder;
                 }
                 (Section::Abandon, Some(place)) => {
-                    if self.0.abandon(view, p, place).is_err() {
+                    if self.lock.abandon(view, p, place).is_err() {
                         return Section::Abandon;
                     }
                     view.forget_after(0);
                     return Section::Remainder;
                 }
                 _ => {
-                    let Ok(taken) = self.0.doorway(view, p) else { return Section::Doorway };
+                    let Ok(taken) = self.lock.doorway(view, p) else { return Section::Doorway };
                     view.forget_after(0);
                     taken.save(view);
                     place = Some(taken);
@@ -190,11 +201,23 @@ impl<A: Exclusion<View>> Program for Lock<A> {
         false
     }
 
-    fn outcome(&self, _: Section, _: &[Word]) -> Vec<u64> {
-        Vec::new()
+    fn assigns(&self) -> bool {
+        A::ASSIGNS
     }
 
-    fn rule(&self, _: &[(Section, &[Word])]) -> Result<(), String> {
+    fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
+        self.name(section, history).into_iter().map(|name| name as u64).collect()
+    }
+
+    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String> {
+        let names: Vec<_> = processes.iter().map(|&(section, history)| self.name(section, history)).collect();
+        for (p, named) in names.iter().enumerate() {
+            match named {
+                Some(name) if *name >= self.k => return Err(format!("one is inside with the name {name}")),
+                Some(name) if names[..p].contains(named) => return Err(format!("two are inside with the name {name}")),
+                _ => {}
+            }
+        }
         Ok(())
     }
 }
@@ -243,6 +266,10 @@ impl<A: Part<View>> Program for Piece<A> {
 
     fn is_part(&self) -> bool {
         true
+    }
+
+    fn assigns(&self) -> bool {
+        false
     }
 
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {

@@ -92,7 +92,7 @@ pub fn remote_references<A: Exclusion<View>>(
         return Err(Error::Model("remote references are counted without deaths and abandons".to_string()));
     }
     let mut registers = Registers::default();
-    let program = Lock(make(&mut registers));
+    let program = Lock { lock: make(&mut registers), k: model.k };
     let mut found =
         RemoteReferences { per_process: Vec::new(), states: 0, seconds: 0.0, incomplete: None, stopped: false };
     let mut graph: Option<Graph> = None;

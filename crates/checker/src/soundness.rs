@@ -24,7 +24,7 @@ type Image = Vec<u64>;
 
 fn explore<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Lock<A>, Vec<Register>, Graph) {
     let mut registers = Registers::default();
-    let program = Lock(make(&mut registers));
+    let program = Lock { lock: make(&mut registers), k: model.k };
     let graph = Graph::explore(&program, registers.list.clone(), model, true).expect("it keeps the rules");
     (program, registers.list, graph)
 }

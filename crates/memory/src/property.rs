@@ -30,6 +30,8 @@ pub enum Property {
     BoundedExit,
     /// The doorway takes a bounded number of one's own steps, whatever others do.
     WaitFreeDoorway,
+    /// k-assignment: everyone inside has a name, below k, that nobody else inside has.
+    Assignment,
     /// What a part's calls return obeys the part's rule.
     Rule,
     /// A part's call takes a bounded number of one's own steps, whatever others do.
@@ -54,6 +56,19 @@ impl Property {
         Property::BoundedExit,
         Property::WaitFreeDoorway,
     ];
+
+    /// Every property of a lock that [assigns](crate::Exclusion::ASSIGNS) names: one more.
+    ///
+    /// ```
+    /// # use doorway_memory::Property;
+    /// assert!(Property::OF_ASSIGNING_LOCKS.starts_with(&Property::OF_LOCKS));
+    /// ```
+    pub const OF_ASSIGNING_LOCKS: [Property; 10] = {
+        let mut all = [Property::Assignment; 10];
+        let (of_locks, _) = all.split_at_mut(9);
+        of_locks.copy_from_slice(&Property::OF_LOCKS);
+        all
+    };
 
     /// Every property of a part.
     ///
@@ -81,6 +96,7 @@ impl Property {
             Property::Bypass => "bypass",
             Property::BoundedExit => "bounded-exit",
             Property::WaitFreeDoorway => "wait-free-doorway",
+            Property::Assignment => "assignment",
             Property::Rule => "rule",
             Property::WaitFree => "wait-free",
         }
@@ -95,7 +111,7 @@ impl Property {
     /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Property> {
-        Self::OF_LOCKS.into_iter().chain(Self::OF_PARTS).find(|property| property.name() == name)
+        Self::OF_ASSIGNING_LOCKS.into_iter().chain(Self::OF_PARTS).find(|property| property.name() == name)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{Local, Memory, Pid};
 ///
 /// A process runs `doorway`, then `wait`; then it is inside, until it runs `exit`. The doorway is the part that must not
 /// wait for anyone: who is through it first is served first, if the algorithm is fair. What it returns, the `Place`, is the
-/// place in line; it is all that is carried into `wait` and `exit`.
+/// place in line; it is all that is carried into `wait` and `exit`. Who does not know the algorithm waits with `enter`.
 ///
 /// See the [crate's example](crate).
 ///
@@ -17,7 +17,7 @@ use crate::{Local, Memory, Pid};
 /// /// One whole passage.
 /// fn passage<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
 ///     let place = lock.doorway(m, p)?;
-///     lock.wait(m, p, &place)?;
+///     let place = lock.enter(m, p, &place)?;
 ///     // inside
 ///     lock.exit(m, p, &place)
 /// }
@@ -56,6 +56,14 @@ pub trait Exclusion<M: Memory> {
     /// ```
     const ABANDONABLE: bool = false;
 
+    /// Whether everyone inside has a name of its own: whether there is a [`name`](Self::name).
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// fn has_names<M: Memory, A: Exclusion<M>>() -> bool { A::ASSIGNS }
+    /// ```
+    const ASSIGNS: bool = false;
+
     /// Takes a place in line.
     ///
     /// ```
@@ -91,6 +99,24 @@ pub trait Exclusion<M: Memory> {
         place.clone()
     }
 
+    /// Waits until it is our turn, and returns the place [`inside`](Self::inside): the one to leave with.
+    ///
+    /// An algorithm that finds out only while it waits what its exit has to know says so here, and its `wait` is this,
+    /// forgetting the place.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
+    /// let place = lock.enter(m, 0, place)?;
+    /// lock.exit(m, 0, &place)?;
+    /// # Ok(()) }
+    /// ```
+    #[inline(always)]
+    fn enter(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<Self::Place, M::Halt> {
+        self.wait(m, p, place)?;
+        Ok(self.inside(place))
+    }
+
     /// Lets the next one in.
     ///
     /// ```
@@ -100,6 +126,23 @@ pub trait Exclusion<M: Memory> {
     /// # Ok(()) }
     /// ```
     fn exit(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+
+    /// The name one has inside: below k, and nobody else inside has it. So k-exclusion becomes k-assignment, and a name can be
+    /// the number of one of k things to use there.
+    ///
+    /// ```
+    /// # use doorway_memory::{Exclusion, Memory};
+    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place, printers: &[&str]) -> Result<(), M::Halt> {
+    /// let place = lock.enter(m, 0, place)?;
+    /// let printer = printers[lock.name(&place)];
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Panics
+    /// If it does not [assign](Self::ASSIGNS) names, or if this is not a place inside.
+    fn name(&self, _: &Self::Place) -> usize {
+        unreachable!("only what `ASSIGNS` has names")
+    }
 
     /// Gives up, while waiting. Takes the place of the rest of `wait`, and of `exit`: afterwards the process is not in line
     /// any more, and can come again.

@@ -137,7 +137,7 @@ impl Visitor for Lock<'_> {
 impl Lock<'_> {
     fn passage<A: Exclusion<Patient>>(&self, lock: &A, m: &mut Patient) -> Result<(), GaveUp> {
         let place = lock.doorway(m, self.p)?;
-        lock.wait(m, self.p, &place)?;
+        let place = lock.enter(m, self.p, &place)?;
         self.room.visit();
         lock.exit(m, self.p, &place)?;
         m.native.after_you();

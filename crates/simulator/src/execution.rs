@@ -125,10 +125,11 @@ impl<A: Exclusion<Machine>> Execution<A> {
         machine.resume(p, permit);
         let stopped = loop {
             machine.enter_section();
+            let place = || process.place.as_ref().expect("it is through the doorway");
             let ended = match process.section {
                 Section::Doorway => lock.doorway(machine, p).map(|place| process.place = Some(place)),
-                Section::Wait => lock.wait(machine, p, process.place.as_ref().expect("it is through the doorway")),
-                Section::Exit => lock.exit(machine, p, process.place.as_ref().expect("it is through the doorway")),
+                Section::Wait => lock.enter(machine, p, place()).map(|place| process.place = Some(place)),
+                Section::Exit => lock.exit(machine, p, place()),
             };
             // What a passage has cost so far is the least it costs in the end.
             tally.worst = tally.worst.max(machine.tape.remote);

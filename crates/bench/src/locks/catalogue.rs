@@ -95,8 +95,7 @@ impl<A: Exclusion<Shared>> Thread for Process<A> {
     fn pass(&mut self, inside: impl FnOnce()) {
         let Process { lock, p, memory } = self;
         let Ok(place) = lock.doorway(memory, *p);
-        let Ok(()) = lock.wait(memory, *p, &place);
-        let place = lock.inside(&place);
+        let Ok(place) = lock.enter(memory, *p, &place);
         inside();
         let Ok(()) = lock.exit(memory, *p, &place);
         memory.0.after_you();

@@ -47,7 +47,11 @@ pub(crate) struct Evidence<'a> {
 
 /// The properties of the kind of algorithm checked, as far as they are wanted.
 pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
-    let all: &[Property] = if program.is_part() { &Property::OF_PARTS } else { &Property::OF_LOCKS };
+    let all: &[Property] = match () {
+        () if program.is_part() => &Property::OF_PARTS,
+        () if program.assigns() => &Property::OF_ASSIGNING_LOCKS,
+        () => &Property::OF_LOCKS,
+    };
     let told = |property| !model.symmetric || !is_about_order(property);
     all.iter().copied().filter(|&property| model.wants(property) && told(property)).collect()
 }
@@ -55,6 +59,11 @@ pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
 /// Whether a property is about who comes before whom.
 pub(crate) fn is_about_order(property: Property) -> bool {
     matches!(property, Property::Fcfs | Property::KFcfs | Property::Fife | Property::Bypass)
+}
+
+/// Whether a property is about what processes have been given.
+fn is_a_rule(property: Property) -> bool {
+    matches!(property, Property::Rule | Property::Assignment)
 }
 
 /// Whether a property needs no more than the states.
@@ -82,7 +91,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
     let affordable = |property| threads.is_some() || is_about_states(property);
     let threads = threads.unwrap_or(1);
     let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property) && affordable(property));
-    let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Rule);
+    let about_waiting = |property| property != Property::Exclusion && !is_a_rule(property);
     let trouble = (model.symmetric && needed(about_waiting)).then(|| symmetry::Trouble::of(&judge));
     let waits = if needed(about_waiting) && !model.symmetric {
         parallel::map(threads, model.processes(), |p| Waits::of(&judge, p))
@@ -109,7 +118,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
             finding.bypass =
                 Some(evidence.bypass()).filter(|bypass| everything_seen(property) || bypass.is_unbounded());
         }
-        let violation = if property == Property::Rule { evidence.breach(program) } else { violation };
+        let violation = if is_a_rule(property) { evidence.breach(program) } else { violation };
         match violation {
             None if everything_seen(property) => finding.verdict = Verdict::Holds,
             None => {}

@@ -1,10 +1,10 @@
-//! What a part's calls return obeys the part's rule.
+//! What a part's calls return obeys the part's rule; and the names that a lock gives are different.
 use std::cell::RefCell;
 
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Violation};
-use crate::{graph::Id, program::Program};
+use crate::{graph::Id, program::Program, symmetry};
 
 impl Evidence<'_> {
     pub(super) fn breach(&self, program: &dyn Program) -> Option<Violation> {
@@ -30,6 +30,7 @@ impl Evidence<'_> {
         };
         let path = judge.shortest(1, |_, _, _, _| Some(0), |_, state| complaint(state).is_some())?;
         let note = complaint(judge.end(&path)).unwrap_or_default();
+        let path = if judge.model.symmetric { symmetry::named(judge, &path).0 } else { path };
         Some(Violation { path, processes: Vec::new(), note })
     }
 
