@@ -152,6 +152,17 @@ impl About {
         self.claims.contains(&Claim::Holds(property))
     }
 
+    /// Whether it gives names to those inside, good ones or not.
+    ///
+    /// ```
+    /// use doorway_algorithms::kexclusion::{danek_lee, k_bakery};
+    /// assert!(danek_lee::ABOUT.assigns() && !k_bakery::ABOUT.assigns());
+    /// ```
+    #[must_use]
+    pub fn assigns(&self) -> bool {
+        self.holds(Property::Assignment) || self.fails(Property::Assignment)
+    }
+
     /// How many crashes it is claimed to survive, when k may be inside.
     ///
     /// ```

@@ -66,6 +66,7 @@ pub mod kexclusion {
     pub mod anderson_moir_tree;
     pub mod burns_peterson;
     pub mod colored_ticket;
+    pub mod danek_lee;
     pub mod decker_jayanti;
     pub mod dolev_gafni_shavit;
     pub mod filter_k;

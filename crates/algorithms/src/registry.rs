@@ -168,6 +168,7 @@ catalogue! {
     exclusion kexclusion::anderson_moir_dsm_tree |space, size| AndersonMoirDsmTree::new(space, size.n, size.k);
     exclusion kexclusion::anderson_moir_dsm_adaptive |space, size| AndersonMoirDsmAdaptive::new(space, size.n, size.k);
     exclusion broken::anderson_moir_dsm_late |space, size| AndersonMoirDsmLate::new(space, size.n, size.k);
+    exclusion kexclusion::danek_lee      |space, size| DanekLee::new(space, size.n, size.k);
     exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
     exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
     exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);

@@ -250,7 +250,11 @@ impl Visitor for Checking {
 }
 
 fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {
-    let all: &[Property] = if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_LOCKS };
+    let all: &[Property] = match about.kind {
+        Kind::Part => &Property::OF_PARTS,
+        _ if about.assigns() => &Property::OF_ASSIGNING_LOCKS,
+        _ => &Property::OF_LOCKS,
+    };
     let list = || all.iter().map(|property| property.name()).collect::<Vec<_>>().join(", ");
     let known = |name: &String| match Property::named(name) {
         Some(property) if all.contains(&property) => Ok(property),

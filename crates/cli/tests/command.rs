@@ -100,7 +100,7 @@ fn deaths_and_abandons_are_for_algorithms_that_are_made_for_them() {
     );
     refused(
         &["check", "peterson", "--abandons"],
-        "who waits in `peterson` cannot give up; leave out `--abandons`, or try `k-bakery` or `k-bakery-fife`",
+        "who waits in `peterson` cannot give up; leave out `--abandons`, or try `yang-anderson` or `k-bakery` or `k-bakery-fife`",
     );
     refused(
         &["check", "bouncer", "--deaths"],

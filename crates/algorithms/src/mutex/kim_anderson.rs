@@ -79,7 +79,7 @@ impl<M: Memory> KimAnderson<M> {
         KimAnderson {
             locks: (1..=tree.nodes()).map(|node| Locks::new(space, n, node)).collect(),
             tree,
-            overflow: YangAnderson::named(space, n, ["O.C", "O.T", "O.P"]),
+            overflow: YangAnderson::named(space, n, ["O.C", "O.T", "O.P"].map(Name::new)),
             top: Lock2::new(space, n, ["TOP.C", "TOP.T", "TOP.P"].map(Name::new)),
         }
     }

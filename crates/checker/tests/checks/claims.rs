@@ -155,6 +155,10 @@ claims! {
     anderson_moir_dsm_adaptive_is_starvation_free_for_three_and_one_passage_each: "anderson-moir-dsm-adaptive", 3, k 2 => 5_318;
     anderson_moir_dsm_adaptive_is_starvation_free_for_three_and_one_inside_and_one_passage_each: "anderson-moir-dsm-adaptive", 3, k 1 => 162_968;
     anderson_moir_dsm_late_is_starvation_free_for_three_and_two_passages_each_if_nobody_stops: "anderson-moir-dsm-late", 3, k 2 => 399_450;
+    danek_lee_for_one_inside_is_yang_anderson_for_two: "danek-lee", 2, k 1 => 672;
+    danek_lee_for_one_inside_is_yang_anderson_for_three: "danek-lee", 3, k 1 => 386_544;
+    #[ignore = "20 s"]
+    danek_lee_is_starvation_free_for_three_and_two_inside_and_one_passage_each: "danek-lee", 3, k 2, passages 1 => 4_113_802;
     decker_jayanti_is_fair_for_two_with_any_number_of_tickets: "decker-jayanti", 2, k 1 => 64;
     decker_jayanti_is_fair_for_three_and_one_inside: "decker-jayanti", 3, k 1 => 351;
     decker_jayanti_is_fife_for_three_and_two_inside: "decker-jayanti", 3, k 2 => 74_178;
@@ -344,6 +348,16 @@ fn first_come_first_served_is_bypass_zero_and_nothing_else_is() {
         let late = report.finding(Property::Bypass).bypass.expect("it was asked for").late;
         assert_eq!(report.holds(Property::Fcfs), late == Bound::AtMost(0), "{}", about.name);
     }
+}
+
+/// Who stops between the leaves and the roots is in the way in both trees.
+#[test]
+fn danek_lee_does_not_survive_a_crash_though_two_may_be_inside() {
+    let report = report_k("danek-lee", 3, Some(2), |model| {
+        model.passages_in_all(2).crashes(1).only([Property::Exclusion, Property::Assignment, Property::DeadlockFreedom])
+    });
+    assert!(report.holds(Property::Exclusion) && report.holds(Property::Assignment), "{report}");
+    assert!(report.fails(Property::DeadlockFreedom), "{report}");
 }
 
 /// The race of section 5: one who comes later is inside, and process 1 waits for two who have not said what they want.

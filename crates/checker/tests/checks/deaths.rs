@@ -1,5 +1,5 @@
 //! Processes that die and are reaped, and processes that give up.
-use doorway_algorithms::{Claim, kexclusion::k_bakery::KBakery};
+use doorway_algorithms::{Claim, kexclusion::k_bakery::KBakery, mutex::yang_anderson::YangAnderson};
 use doorway_checker::{Error, Model, Property, Report, Verdict, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space, Ticket};
 
@@ -34,6 +34,10 @@ kept! {
     k_bakery_fife_survives_deaths_for_two: "k-bakery-fife", 2, k 1 => DIE, 90_347;
     k_bakery_fife_survives_abandons_for_two: "k-bakery-fife", 2, k 1 => GIVE_UP, 76_397;
     k_bakery_fife_survives_both_for_two: "k-bakery-fife", 2, k 1 => DIE_OR_GIVE_UP, 125_829;
+    yang_anderson_survives_abandons_for_two: "yang-anderson", 2, k 1 => GIVE_UP, 1_810;
+    yang_anderson_survives_abandons_on_tso_for_two: "yang-anderson", 2, k 1 => |model| model.abandons().tso(), 9_892;
+    #[ignore = "20 s"]
+    yang_anderson_survives_abandons_for_three: "yang-anderson", 3, k 1 => GIVE_UP, 3_776_518;
     k_bakery_survives_both_for_three_and_one_passage_each: "k-bakery", 3, k 2, passages 1 => DIE_OR_GIVE_UP, 230_656;
     k_bakery_fife_survives_deaths_for_three_and_one_passage_each: "k-bakery-fife", 3, k 2, passages 1 => DIE, 756_799;
     #[ignore = "1 minute, 1 GB"]
@@ -58,7 +62,7 @@ fn kept(name: &str, n: usize, k: usize, passages: Option<u32>, fate: Fate) -> Re
         None => fate(model),
     });
     assert_eq!(report.incomplete.is_some(), passages.is_some(), "{name} n={n}: {report}");
-    assert!(about(name).claims.contains(&Claim::Deaths) && about(name).claims.contains(&Claim::Abandons));
+    assert!(about(name).claims.contains(&Claim::Abandons), "{name}: whoever is here can be given up at least");
     for claim in about(name).claims {
         let lost = matches!(*claim, Claim::Holds(property) if !report.holds(property));
         assert!(!lost, "{name} n={n} loses {claim}:\n{report}");
@@ -263,6 +267,55 @@ fn a_reap_has_to_end_and_an_abandon_to_do_something() {
     assert!(report.holds(Property::BoundedExit) && report.holds(Property::Exclusion), "{report}");
     let report = check(&Model::new(2), careless).unwrap();
     assert_eq!((report.states, report.fails(Property::DeadlockFreedom)), (852, false), "nobody dies, nobody gives up");
+}
+
+/// Yang and Anderson's tournament, but who gives up unlocks what it has not won.
+struct Hasty<M: Memory>(YangAnderson<M>);
+
+impl<M: Memory> Exclusion<M> for Hasty<M> {
+    type Place = ();
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+        self.0.doorway(m, p)
+    }
+    fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        self.0.wait(m, p, &())
+    }
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        self.0.exit(m, p, &())
+    }
+    const ABANDONABLE: bool = true;
+    fn abandon(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        self.exit(m, p, &())
+    }
+}
+
+/// On line 8 process 0 waits for a word that process 1 does not stay to say.
+#[test]
+fn to_give_up_in_a_tournament_is_not_to_unlock() {
+    let model = Model::new(2).abandons().passages(1).only([Property::DeadlockFreedom]);
+    let report = check(&model, |space| Hasty(YangAnderson::new(space, 2))).unwrap();
+    let finding = report.finding(Property::DeadlockFreedom);
+    assert_eq!(
+        format!("{finding}{}", finding.run.as_ref().expect("it fails")),
+        "\
+deadlock-freedom FAILS in 13 steps, and stays so
+\x20  1  p0  1   C[1][0] := 0
+\x20  2  p0  2   T[1] := 0
+\x20  3  p0  3   P[1][0] := 0
+\x20  4  p1  1   C[1][1] := 1
+\x20  5  p0  4   C[1][1] = 1
+\x20  6  p0  5   T[1] = 0
+\x20  7  p0  6   P[1][1] = 0
+\x20  8  p0  7   P[1][1] := 1
+\x20  9  p1  2   T[1] := 1
+\x20 10  p1  3   P[1][1] := 0
+\x20 11  p1      gives up
+\x20 12  p1  10  C[1][1] := ⊥
+\x20 13  p1  11  T[1] = 1      -> out
+\x20 then for ever
+\x20 14  p0  8   P[1][0] = 0
+"
+    );
 }
 
 #[test]

@@ -110,6 +110,14 @@ fn one_shared_variable_spins_locally_with_caches_only() {
     }
 }
 
+/// One tree for each that may be inside.
+#[test]
+fn danek_lee_spins_locally_in_both() {
+    assert_eq!(worst("danek-lee", 2, 1, CC), Some(11));
+    assert_eq!(worst("danek-lee", 2, 1, Cost::Dsm), Some(10));
+    assert_eq!(worst("danek-lee", 3, 1, Cost::Dsm), Some(20));
+}
+
 /// A tree of one node.
 #[test]
 fn jayanti_f_array_spins_locally_in_both() {
