@@ -36,6 +36,7 @@ pub mod broken {
     pub mod colored_ticket_k_colours;
     pub mod danek_golab_no_dummy;
     pub mod decker_jayanti_descending;
+    pub mod decker_jayanti_names_read;
     pub mod dolev_gafni_shavit_single;
     pub mod fast_path;
     pub mod flaky;
@@ -68,6 +69,7 @@ pub mod kexclusion {
     pub mod colored_ticket;
     pub mod danek_lee;
     pub mod decker_jayanti;
+    pub mod decker_jayanti_names;
     pub mod dolev_gafni_shavit;
     pub mod filter_k;
     pub mod fischer_queue;

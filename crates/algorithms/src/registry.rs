@@ -171,6 +171,8 @@ catalogue! {
     exclusion kexclusion::danek_lee      |space, size| DanekLee::new(space, size.n, size.k);
     exclusion kexclusion::decker_jayanti |space, size| DeckerJayanti::new(space, size.n, size.k);
     exclusion broken::decker_jayanti_descending |space, size| DeckerJayantiDescending::new(space, size.n, size.k);
+    exclusion kexclusion::decker_jayanti_names |space, size| DeckerJayantiNames::new(space, size.n, size.k);
+    exclusion broken::decker_jayanti_names_read |space, size| decker_jayanti_names(space, size.n, size.k);
     exclusion kexclusion::afek           |space, size| Afek::new(space, size.n, size.k);
     exclusion broken::afek_no_e          |space, size| AfekNoE::new(space, size.n, size.k);
     exclusion kexclusion::burns_peterson |space, size| BurnsPeterson::new(space, size.n, size.k);

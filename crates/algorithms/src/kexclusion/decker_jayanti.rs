@@ -19,7 +19,8 @@
 //! `decker-jayanti-descending`.
 //!
 //! We did not have the text of the paper. That who leaves lets in k, one after the other, is told of it in Choi's thesis;
-//! the lines, and their numbers, are ours. What the paper is about, names for those inside, is not here.
+//! the lines, and their numbers, are ours. Names for those inside, which the paper is about, are in
+//! `decker-jayanti-names`.
 //!
 //! Departures: tickets are [`Count`]s in rounds of M. Exit counts one round behind Entry, so that the round before that of
 //! u is the round of Exit's own number.

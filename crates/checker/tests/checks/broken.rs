@@ -306,6 +306,17 @@ starvation-freedom FAILS in 29 steps, and stays so (for process 0, 1, 2): proces
 \x20 then for ever
 \x20 30  p0  12  P[2][0][1] = false
 ";
+    names_that_are_read_before_they_are_taken_are_taken_twice: "decker-jayanti-names-read", 3, Assignment => "\
+assignment FAILS in 8 steps: two are inside with the name 0
+\x20  1  p0  1  fetch-and-add(Entry, 1) = 3
+\x20  2  p0  2  A[0] = 2
+\x20  3  p0  6  Bit[0] = false
+\x20  4  p1  1  fetch-and-add(Entry, 1) = 4
+\x20  5  p1  2  A[1] = 2
+\x20  6  p1  6  Bit[0] = false
+\x20  7  p0  6  Bit[0] := true               -> inside
+\x20  8  p1  6  Bit[0] := true               -> inside
+";
     the_special_set_as_printed_returns_the_caller: "special-set-verbatim", 2, Rule => "\
 rule FAILS in 44 steps: p0 was told of itself
 \x20  1  p0  -   standing[0] = out

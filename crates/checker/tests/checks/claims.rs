@@ -163,6 +163,10 @@ claims! {
     decker_jayanti_is_fair_for_three_and_one_inside: "decker-jayanti", 3, k 1 => 351;
     decker_jayanti_is_fife_for_three_and_two_inside: "decker-jayanti", 3, k 2 => 74_178;
     decker_jayanti_is_not_fife_in_descending_order: "decker-jayanti-descending", 4, k 2 => 5_448;
+    decker_jayanti_gives_names_for_two: "decker-jayanti-names", 2, k 1 => 104;
+    decker_jayanti_gives_names_for_three_and_one_inside: "decker-jayanti-names", 3, k 1 => 576;
+    decker_jayanti_gives_names_for_three_and_two_inside: "decker-jayanti-names", 3, k 2 => 499_842;
+    decker_jayanti_gives_a_name_twice_without_test_and_set: "decker-jayanti-names-read", 3, k 2 => 2_495;
     afek_is_fife_for_three_and_one_passage_each: "afek", 3, k 2 => 17_386;
     #[ignore = "10 s"]
     afek_is_fife_for_four_and_two_inside_and_one_passage_each: "afek", 4, k 2 => 2_553_419;

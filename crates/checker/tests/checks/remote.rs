@@ -154,6 +154,20 @@ fn anderson_moir_at_home_spins_locally_in_both() {
     }
 }
 
+/// A test-and-set for each name but one's own is one more, and so is giving it back.
+#[test]
+fn names_take_one_more_for_each_that_is_taken() {
+    assert_eq!(worst("decker-jayanti-names", 2, 1, CC), Some(7));
+    assert_eq!(worst("decker-jayanti-names", 3, 1, CC), Some(7));
+    assert_eq!(worst("decker-jayanti-names", 3, 1, Cost::Dsm), None);
+}
+
+#[test]
+#[ignore = "30 s"]
+fn names_take_one_more_for_each_that_is_taken_by_two_inside() {
+    assert_eq!(worst("decker-jayanti-names", 3, 2, CC), Some(9));
+}
+
 /// Danek's Table 1 has ∞ for these: with caches there is a bound.
 #[test]
 fn bakeries_for_k_spin_locally_with_caches_only() {

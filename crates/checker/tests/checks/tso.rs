@@ -235,6 +235,8 @@ fenced! {
     ticket_k_for_three_is_as_claimed_and_needs_no_fences: "ticket-k", 3 => 856 states, 0 fences;
     danek_lee_for_two_is_as_claimed_with_its_fences: "danek-lee", 2 => 2_094 states, 2 fences;
     decker_jayanti_for_three_is_as_claimed_and_needs_no_fences: "decker-jayanti", 3 => 74_178 states, 0 fences;
+    decker_jayanti_names_for_three_is_as_claimed_and_needs_no_fences: "decker-jayanti-names", 3 => 589_611 states, 0 fences;
+    decker_jayanti_names_read_for_three_is_as_claimed_and_needs_no_fences: "decker-jayanti-names-read", 3 => 4_130 states, 0 fences;
     decker_jayanti_descending_for_four_is_as_claimed_and_needs_no_fences: "decker-jayanti-descending", 4 => 5_448 states, 0 fences;
     afek_for_three_is_as_claimed_with_its_fences: "afek", 3 => 41_166 states, 3 fences;
     burns_peterson_for_two_is_as_claimed_with_its_fences: "burns-peterson", 2 => 1_678 states, 2 fences;
@@ -361,6 +363,8 @@ fn with_plain_stores_only_locks_of_read_modify_writes_are_what_they_are_claimed_
         "anderson-moir-dsm-late",
         "decker-jayanti",
         "decker-jayanti-descending",
+        "decker-jayanti-names",
+        "decker-jayanti-names-read",
     ];
     let others =
         ["lock-two", "danek-golab-no-dummy", "jayanti-f-array-single-refresh", "mcs", "ticket", "anderson-array"];
