@@ -95,6 +95,7 @@ pub mod mutex {
     pub mod dijkstra;
     pub mod filter;
     pub mod jayanti_f_array;
+    pub mod jayanti_f_array_adaptive;
     pub mod kim_anderson;
     pub mod lamport_fast;
     pub mod mcs;

@@ -139,6 +139,7 @@ catalogue! {
     exclusion mutex::danek_golab_yang_anderson |space, size| danek_golab(space, size.n);
     exclusion broken::danek_golab_no_dummy |space, size| danek_golab(space, size.n);
     exclusion mutex::jayanti_f_array     |space, size| JayantiFArray::new(space, size.n);
+    exclusion mutex::jayanti_f_array_adaptive |space, size| jayanti_f_array(space, size.n);
     exclusion broken::jayanti_f_array_single_refresh |space, size| jayanti_f_array(space, size.n);
     exclusion mutex::mcs                 |space, size| Mcs::new(space, size.n);
     exclusion mutex::ticket              |space, size| Ticket::new(space);

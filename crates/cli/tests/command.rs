@@ -295,6 +295,7 @@ fn growth_is_told_in_what_grows() {
     let class = |arguments: &[&str]| json(&[arguments, &["--json"]].concat())["class"].clone();
     assert_eq!(class(&["rmr", "k-bakery", "--grow", "k=1..16", "-n", "32", "--model", "dsm"]), "O(1)");
     assert_eq!(class(&["rmr", "kim-anderson", "--grow", "c=1..64", "-n", "64"]), "O(min(c, log N))");
+    assert_eq!(class(&["rmr", "jayanti-f-array-adaptive", "--grow", "2..64", "--contention", "1"]), "O(1)");
     assert_eq!(class(&["rmr", "yang-anderson", "--grow", "2..64"]), "O(log N)");
     assert_eq!(class(&["rmr", "mcs", "--grow", "2..64"]), "O(1)");
     assert_eq!(class(&["rmr", "ticket-k", "--grow", "2..64"]), "O(N)");

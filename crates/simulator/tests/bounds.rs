@@ -134,6 +134,21 @@ fn a_few_pass_anderson_and_moirs_fast_paths_however_many_there_are() {
     }
 }
 
+/// Alone, the tree of minima is as shallow for many as for two: the leaf of the first slot is just below the root.
+#[test]
+fn what_adapts_costs_one_who_is_alone_as_much_for_many_as_for_two() {
+    let alone = |name: &str, n: usize, cost| {
+        let about = registry::find(name).unwrap();
+        simulated(about, Size { n, k: 1 }, Plan::new(n, cost).contention(1)).worst
+    };
+    for (cost, adaptive, growing) in [(CC, 16, [13, 25, 41]), (Cost::Dsm, 21, [14, 38, 70])] {
+        for (n, growing) in std::iter::zip([2, 16, 255], growing) {
+            assert_eq!(alone("jayanti-f-array-adaptive", n, cost), adaptive, "n={n} {cost:?}");
+            assert_eq!(alone("jayanti-f-array", n, cost), growing, "n={n} {cost:?}");
+        }
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_answer() {
     let about = registry::find("kim-anderson").unwrap();

@@ -33,5 +33,5 @@ pub const ABOUT: About = About {
 
 /// The lock for `n` processes.
 pub fn jayanti_f_array<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> JayantiFArray<M> {
-    JayantiFArray::with_refreshes(space, n, 1)
+    JayantiFArray::of(space, n, 0, 1)
 }

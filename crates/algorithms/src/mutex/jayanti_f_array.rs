@@ -34,8 +34,8 @@
 //! it. The lines are ours.
 //!
 //! Departures: every process has a leaf of its own, so a passage makes O(log N) remote references, where the paper has
-//! O(min(c, log N)) if c processes contend. For at most 255 processes. On real atomics, where LL and SC are made of
-//! compare-and-swap, a ticket has 36 bits, and the version beside it 20; see [`Linked`].
+//! O(min(c, log N)) if c processes contend: that is `jayanti-f-array-adaptive`. For at most 255 processes. On real atomics,
+//! where LL and SC are made of compare-and-swap, a ticket has 36 bits, and the version beside it 20; see [`Linked`].
 //!
 //! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit; local spinning with caches and
 //! without.
@@ -76,7 +76,7 @@ pub const ABOUT: About = About {
         Bypass(Some(0)),
     ],
     remote: Some(Remote::both("O(log N)")),
-    departures: "everyone has a leaf of its own: O(log N) remote references, not O(min(c, log N))",
+    departures: "everyone has a leaf of its own, so it is not adaptive; `jayanti-f-array-adaptive` is",
     ..About::LOCK
 };
 
@@ -88,8 +88,12 @@ pub struct JayantiFArray<M: Memory> {
     c: M::Reg<Linked<Ticket>>,
     own: M::Reg<Linked<Option<usize>>>,
     go: Vec<M::Reg<bool>>,
+    /// Whether a leaf that is anybody's is taken. None here: see `jayanti-f-array-adaptive`.
+    slot: Vec<M::Reg<Linked<bool>>>,
+    /// That of each slot, then that of each process.
     leaf: Vec<M::Reg<Entry>>,
-    /// Node x, from 1, has the children 2x and 2x+1; from n on these are the leaves. Node x is at x-1 here.
+    /// With S slots, node i <= S has the leaf of slot i-1 and node i+1 below it; and node S+x has S+2x and S+2x+1. From S+n
+    /// on these are the leaves of the processes. Node i is at i-1 here.
     node: Vec<M::Reg<Linked<Entry>>>,
 }
 
@@ -99,53 +103,97 @@ impl<M: Memory> JayantiFArray<M> {
     /// # Panics
     /// For more than 255 processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
-        JayantiFArray::with_refreshes(space, n, 2)
+        JayantiFArray::of(space, n, 0, 2)
     }
 
-    /// The same with so many refreshes of a node, enough or not.
+    /// A free lock for `n` processes with so many slots, and so many refreshes of a node, enough or not.
     ///
     /// # Panics
     /// For more than 255 processes.
-    pub fn with_refreshes(space: &mut impl Space<Mem = M>, n: usize, refreshes: usize) -> Self {
+    pub(crate) fn of(space: &mut impl Space<Mem = M>, n: usize, slots: usize, refreshes: usize) -> Self {
         assert!(n <= MOST, "eight bits name at most {MOST} processes, not {n}");
-        let node = |x: usize| space.register(Name::new("Node").index(x), Home::Nobody, Linked::new(Entry(None)));
-        let node = (1..n).map(node).collect();
+        let node = |i: usize| space.register(Name::new("Node").index(i), Home::Nobody, Linked::new(Entry(None)));
+        let node = (1..slots + n).map(node).collect();
+        let home = |leaf: usize| leaf.checked_sub(slots).map_or(Home::Nobody, Home::Of);
+        let leaf = |i: usize| space.register(Name::new("Leaf").index(i), home(i), Entry(None));
+        let leaf = (0..slots + n).map(leaf).collect();
         JayantiFArray {
             n,
             refreshes,
             c: space.shared("C", Linked::new(Ticket::ZERO)),
             own: space.shared("Own", Linked::new(None)),
             go: space.per_process("Go", n, false),
-            leaf: space.per_process("Leaf", n, Entry(None)),
+            slot: space.array("Slot", slots, Linked::new(false)),
+            leaf,
             node,
         }
     }
 
-    fn update(&self, m: &mut M, p: Pid, e: Entry) -> Result<(), M::Halt> {
-        m.at("10").write(&self.leaf[p], e)?;
+    /// The leaf of the first slot that is free; one's own if there is none.
+    fn take_leaf(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
+        m.turns(0, |m, i| {
+            let Some(slot) = self.slot.get(i) else { return Ok(Break(i + p)) };
+            let link = m.at("a").load_linked(slot)?;
+            let is_ours = !link.value() && m.at("b").store_conditional(slot, link, true)?;
+            Ok(if is_ours { Break(i) } else { Continue(i + 1) })
+        })
+    }
+
+    fn give_back(&self, m: &mut M, leaf: usize) -> Result<(), M::Halt> {
+        match self.slot.get(leaf) {
+            Some(slot) => m.at("c").write_linked(slot, false),
+            None => Ok(()),
+        }
+    }
+
+    fn update(&self, m: &mut M, leaf: usize, e: Entry) -> Result<(), M::Halt> {
+        m.at("10").write(&self.leaf[leaf], e)?;
         // Who fails twice relies on another having seen the leaf after the first time. Without the fence that one may have
         // looked at it while what we wrote was on its way.
         m.at("10").fence()?;
-        m.turns((self.n + p) / 2, |m, x| {
-            if x == 0 {
+        let slots = self.slot.len();
+        let above_leaf = if leaf < slots { leaf + 1 } else { self.above(self.n + leaf) };
+        m.turns(above_leaf, |m, i| {
+            if i == 0 {
                 return Ok(Break(()));
             }
             // Done when one of them succeeds; all that is asked for is that not all of them fail unnoticed.
-            m.all(self.refreshes, |m, _| Ok(!self.refresh(m, x)?))?;
-            Ok(Continue(x / 2))
+            m.all(self.refreshes, |m, _| Ok(!self.refresh(m, i)?))?;
+            Ok(Continue(self.above(i)))
         })
     }
 
-    fn refresh(&self, m: &mut M, x: usize) -> Result<bool, M::Halt> {
+    fn refresh(&self, m: &mut M, i: usize) -> Result<bool, M::Halt> {
         m.call(|m| {
-            let link = m.at("13").load_linked(&self.node[x - 1])?;
-            let e = self.child(m, 2 * x)?.least(self.child(m, 2 * x + 1)?);
-            m.at("15").store_conditional(&self.node[x - 1], link, e)
+            let link = m.at("13").load_linked(&self.node[i - 1])?;
+            let (left, right) = self.below(i);
+            let e = self.look(m, left)?.least(self.look(m, right)?);
+            m.at("15").store_conditional(&self.node[i - 1], link, e)
         })
     }
 
-    fn child(&self, m: &mut M, x: usize) -> Result<Entry, M::Halt> {
-        if x < self.n { m.at("14").read_linked(&self.node[x - 1]) } else { m.at("14").read(&self.leaf[x - self.n]) }
+    /// The node above node i; 0 is above the root.
+    fn above(&self, i: usize) -> usize {
+        let slots = self.slot.len();
+        if i <= slots + 1 { i - 1 } else { slots + (i - slots) / 2 }
+    }
+
+    /// What is below node i.
+    fn below(&self, i: usize) -> (Below, Below) {
+        let slots = self.slot.len();
+        if i <= slots {
+            return (Below::Leaf(i - 1), Below::Node(i + 1));
+        }
+        let below = |x: usize| if x < self.n { Below::Node(slots + x) } else { Below::Leaf(slots + x - self.n) };
+        let x = i - slots;
+        (below(2 * x), below(2 * x + 1))
+    }
+
+    fn look(&self, m: &mut M, at: Below) -> Result<Entry, M::Halt> {
+        match at {
+            Below::Node(i) => m.at("14").read_linked(&self.node[i - 1]),
+            Below::Leaf(i) => m.at("14").read(&self.leaf[i]),
+        }
     }
 
     fn promote(&self, m: &mut M) -> Result<(), M::Halt> {
@@ -165,25 +213,36 @@ impl<M: Memory> JayantiFArray<M> {
 }
 
 impl<M: Memory> Exclusion<M> for JayantiFArray<M> {
-    type Place = ();
+    /// One's leaf.
+    type Place = usize;
 
-    fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
         m.at("1").write(&self.go[p], false)?;
         let t = m.at("2").load_linked(&self.c)?;
         m.at("3").store_conditional(&self.c, t, t.value().next())?;
-        self.update(m, p, Entry(Some((t.value(), p))))
+        let leaf = self.take_leaf(m, p)?;
+        self.update(m, leaf, Entry(Some((t.value(), p))))?;
+        Ok(leaf)
     }
 
-    fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, _: &usize) -> Result<(), M::Halt> {
         self.promote(m)?;
         m.at("6").until(&self.go[p], |go| go)
     }
 
-    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
-        self.update(m, p, Entry(None))?;
+    fn exit(&self, m: &mut M, _: Pid, &leaf: &usize) -> Result<(), M::Halt> {
+        self.update(m, leaf, Entry(None))?;
+        self.give_back(m, leaf)?;
         m.at("8").write_linked(&self.own, None)?;
         self.promote(m)
     }
+}
+
+/// What a node has below it.
+#[derive(Clone, Copy)]
+enum Below {
+    Node(usize),
+    Leaf(usize),
 }
 
 /// A ticket and who has it, or ∞.

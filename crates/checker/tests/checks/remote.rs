@@ -124,6 +124,13 @@ fn jayanti_f_array_spins_locally_in_both() {
     assert_eq!((worst("jayanti-f-array", 2, 1, CC), worst("jayanti-f-array", 2, 1, Cost::Dsm)), (Some(24), Some(23)));
 }
 
+/// A spine of one node, and below it the tree of one node.
+#[test]
+fn jayanti_f_array_adaptive_spins_locally_in_both() {
+    let worst = |cost| worst("jayanti-f-array-adaptive", 2, 1, cost);
+    assert_eq!((worst(CC), worst(Cost::Dsm)), (Some(30), Some(35)));
+}
+
 /// One more for each that is let in, however many there are.
 #[test]
 fn decker_jayanti_makes_as_many_for_three_as_for_two_with_caches() {

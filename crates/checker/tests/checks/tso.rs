@@ -214,6 +214,7 @@ fenced! {
     danek_golab_yang_anderson_for_two_is_as_claimed_with_its_fences: "danek-golab-yang-anderson", 2 => 37_052 states, 4 fences;
     danek_golab_no_dummy_for_two_is_as_claimed_with_its_fences: "danek-golab-no-dummy", 2 => 6_236 states, 2 fences;
     jayanti_f_array_for_two_is_as_claimed_with_its_fence: "jayanti-f-array", 2 => 57_165 states, 1 fences;
+    jayanti_f_array_adaptive_for_two_is_as_claimed_with_its_fence: "jayanti-f-array-adaptive", 2 => 208_677 states, 1 fences;
     jayanti_f_array_single_refresh_for_two_is_as_claimed_with_its_fence: "jayanti-f-array-single-refresh", 2 => 46_937 states, 1 fences;
     mcs_for_three_is_as_claimed_and_needs_no_fences: "mcs", 3 => 3_843 states, 0 fences;
     anderson_array_for_three_is_as_claimed_and_needs_no_fences: "anderson-array", 3 => 396 states, 0 fences;
