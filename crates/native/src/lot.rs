@@ -224,7 +224,7 @@ mod tests {
                 waiter.join().unwrap();
             }
         });
-        assert_eq!(row_of(&register).lock().iter().filter(|s| s.register == &raw const register as usize).count(), 0);
+        assert_eq!(row_of(address(&register)).lock().iter().filter(|s| s.register == &raw const register as usize).count(), 0);
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
         let deadline = Instant::now() + Duration::from_millis(3);
         assert!(!sleep_until(&register, &|word| word == 1, Some(deadline)));
         assert!(Instant::now() >= deadline);
-        assert!(row_of(&register).lock().iter().all(|s| s.register != &raw const register as usize));
+        assert!(row_of(address(&register)).lock().iter().all(|s| s.register != address(&register)));
     }
 
     #[test]
