@@ -18,7 +18,10 @@
 use std::{cell::Cell, fmt, thread_local, time::Duration};
 
 use crossbeam_utils::CachePadded;
-use doorway_algorithms::{kexclusion, mutex};
+use doorway_algorithms::{
+    kexclusion, mutex,
+    parts::{special_set::StaticSet, special_set_adaptive::AdaptiveSet},
+};
 use doorway_memory::{Exclusion, Pid};
 use doorway_native::{
     Heap, Native,
@@ -138,6 +141,25 @@ impl<A: Algorithm> Registered<'_, Semaphore<Slotted<A>>> {
     }
 }
 
+impl<A: Algorithm> Permit<'_, Slotted<A>> {
+    /// The name we have while we are inside: below k, and nobody else inside has it. So it can be the number of one of k things to
+    /// use. Does not compile for an algorithm that gives no names.
+    ///
+    /// ```
+    /// use doorway::{Semaphore, algorithms::DeckerJayantiNames};
+    ///
+    /// let printers = ["left", "right"];
+    /// let free: Semaphore<DeckerJayantiNames> = Semaphore::with_slots(2, 8);
+    /// let (first, second) = (free.acquire(), free.acquire());
+    /// assert_ne!(printers[first.name()], printers[second.name()]);
+    /// ```
+    #[must_use]
+    pub fn name(&self) -> usize {
+        const { assert!(<A as Exclusion<Native>>::ASSIGNS, "the algorithm gives no names") }
+        self.semaphore.line.algorithm.name(&self.place.place)
+    }
+}
+
 impl<P> fmt::Debug for Seat<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Seat").field("slot", &self.slot).finish_non_exhaustive()
@@ -191,7 +213,7 @@ impl<A: Algorithm> Slotted<A> {
         slot.state.store(TAKEN, Relaxed);
         let mut m = Native::new();
         let Ok(place) = self.algorithm.doorway(&mut m, slot.number);
-        let Ok(()) = self.algorithm.wait(&mut m, slot.number, &place);
+        let Ok(place) = self.algorithm.enter(&mut m, slot.number, &place);
         Seat { slot: slot.number, place, is_kept: true }
     }
 }
@@ -205,8 +227,9 @@ impl<A: Algorithm> Line for Slotted<A> {
         Seat { slot, place, is_kept: false }
     }
 
-    fn wait(&self, seat: &Self::Place) {
-        let Ok(()) = self.algorithm.wait(&mut Native::new(), seat.slot, &seat.place);
+    fn wait(&self, seat: &mut Self::Place) {
+        let Ok(inside) = self.algorithm.enter(&mut Native::new(), seat.slot, &seat.place);
+        seat.place = inside;
     }
 
     fn leave(&self, seat: &Self::Place) {
@@ -225,17 +248,25 @@ impl<A> fmt::Debug for Slotted<A> {
     }
 }
 
-macro_rules! catalogue {
-    ($($kind:ident::$file:ident::$name:ident |$n:ident, $k:ident| $make:expr, $about:literal;)*) => {$(
+macro_rules! lock {
+    ($name:ident, $lock:ty, |$n:ident, $k:ident| $make:expr, $about:literal) => {
         #[doc = concat!("By ", $about, ".")]
-        pub type $name = Slotted<$kind::$file::$name<Native>>;
+        pub type $name = Slotted<$lock>;
 
-        impl Algorithm for $kind::$file::$name<Native> {
+        impl Algorithm for $lock {
             fn make($n: usize, $k: usize) -> Self {
-                use $kind::$file::$name;
                 $make
             }
         }
+    };
+}
+
+macro_rules! catalogue {
+    ($($kind:ident::$file:ident::$name:ident |$n:ident, $k:ident| $make:expr, $about:literal;)*) => {$(
+        lock!($name, $kind::$file::$name<Native>, |$n, $k| {
+            use $kind::$file::$name;
+            $make
+        }, $about);
     )*};
 }
 
@@ -253,6 +284,7 @@ catalogue! {
     mutex::kim_anderson::KimAnderson |n, _k| KimAnderson::new(&mut Heap, n), "Kim and Anderson's adaptive lock";
     mutex::mcs::Mcs |n, _k| Mcs::new(&mut Heap, n), "the MCS lock";
     mutex::anderson_array::AndersonArray |n, _k| AndersonArray::new(&mut Heap, n), "Anderson's array lock";
+    mutex::jayanti_f_array::JayantiFArray |n, _k| JayantiFArray::new(&mut Heap, n), "Jayanti's tree of minima, for up to 255 slots";
     kexclusion::k_bakery::KBakery |n, k| KBakery::new(&mut Heap, n, k), "the k-Bakery";
     kexclusion::k_bakery_fife::KBakeryFife |n, k| KBakeryFife::new(&mut Heap, n, k), "the k-Bakery, first-in-first-enabled";
     kexclusion::k_bakery_safe::KBakerySafe |n, k| KBakerySafe::new(&mut Heap, n, k), "the k-Bakery for non-atomic registers";
@@ -260,8 +292,39 @@ catalogue! {
     kexclusion::filter_k::FilterK |n, k| FilterK::new(&mut Heap, n, k), "the filter lock for k";
     kexclusion::anderson_moir::AndersonMoir |n, k| AndersonMoir::new(&mut Heap, n, k), "Anderson and Moir's chain";
     kexclusion::anderson_moir_tree::AndersonMoirTree |n, k| AndersonMoirTree::new(&mut Heap, n, k), "Anderson and Moir's tree";
+    kexclusion::anderson_moir_fast::AndersonMoirFast |n, k| AndersonMoirFast::new(&mut Heap, n, k), "Anderson and Moir's tree with a way past it";
+    kexclusion::anderson_moir_adaptive::AndersonMoirAdaptive |n, k| AndersonMoirAdaptive::new(&mut Heap, n, k), "Anderson and Moir's line that is longer if more take part";
+    kexclusion::anderson_moir_dsm::AndersonMoirDsm |n, k| AndersonMoirDsm::new(&mut Heap, n, k), "Anderson and Moir's chain, each waiting at home, for up to 128 slots";
+    kexclusion::anderson_moir_dsm_tree::AndersonMoirDsmTree |n, k| AndersonMoirDsmTree::new(&mut Heap, n, k), "Anderson and Moir's tree, each waiting at home, for up to 128 slots";
+    kexclusion::anderson_moir_dsm_adaptive::AndersonMoirDsmAdaptive |n, k| AndersonMoirDsmAdaptive::new(&mut Heap, n, k), "Anderson and Moir's adaptive line, each waiting at home, for up to 128 slots";
+    kexclusion::danek_lee::DanekLee |n, k| DanekLee::new(&mut Heap, n, k), "Danek and Lee's k tournaments at once, which give names";
+    kexclusion::decker_jayanti_names::DeckerJayantiNames |n, k| DeckerJayantiNames::new(&mut Heap, n, k), "Decker and Jayanti's k-assignment";
+    kexclusion::fischer_queue::FischerQueue |n, k| FischerQueue::new(&mut Heap, n, k), "the queue in one word after Fischer and others, for up to 15 slots";
+    kexclusion::colored_ticket::ColoredTicket |n, k| ColoredTicket::new(&mut Heap, n, k), "colored tickets after Fischer and others, for up to 12 slots";
     kexclusion::decker_jayanti::DeckerJayanti |n, k| DeckerJayanti::new(&mut Heap, n, k), "Decker and Jayanti's cells, each with one who waits";
     kexclusion::afek::Afek |n, k| Afek::new(&mut Heap, n, k), "the first-in-first-enabled bakery after Afek and others";
     kexclusion::burns_peterson::BurnsPeterson |n, k| BurnsPeterson::new(&mut Heap, n, k), "the bakery for k after Burns and Peterson";
     kexclusion::dolev_gafni_shavit::DolevGafniShavit |n, k| DolevGafniShavit::new(&mut Heap, n, k), "the bakery for k and non-atomic registers after Dolev, Gafni and Shavit";
 }
+
+/// Danek and Golab's transformation of a lock into one in order of arrival.
+type DanekGolabOver<A, S> = mutex::danek_golab::DanekGolab<Native, A, S>;
+
+lock!(
+    DanekGolab,
+    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native>, StaticSet<Native>>,
+    |n, _k| mutex::danek_golab::danek_golab(&mut Heap, n),
+    "Danek and Golab's transformation of Kim and Anderson's lock"
+);
+lock!(
+    DanekGolabAdaptive,
+    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native>, AdaptiveSet<Native>>,
+    |n, _k| mutex::danek_golab_adaptive::danek_golab(&mut Heap, n),
+    "the same, adaptive"
+);
+lock!(
+    DanekGolabYangAnderson,
+    DanekGolabOver<mutex::yang_anderson::YangAnderson<Native>, StaticSet<Native>>,
+    |n, _k| mutex::danek_golab_yang_anderson::danek_golab(&mut Heap, n),
+    "Danek and Golab's transformation of Yang and Anderson's lock, by reads and writes only"
+);

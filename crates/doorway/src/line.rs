@@ -12,14 +12,14 @@ pub trait Line: Send + Sync {
     /// Takes a place, without waiting for those before.
     fn arrive(&self) -> Self::Place;
 
-    /// Waits until our turn has come.
-    fn wait(&self, place: &Self::Place);
+    /// Waits until our turn has come. What leaving takes may be found out only now; then the place is another one afterwards.
+    fn wait(&self, place: &mut Self::Place);
 
     /// Leaves, after having been inside.
     fn leave(&self, place: &Self::Place);
 
     /// Gives a place up, before having been inside. Unless a line knows better it waits for its turn and leaves.
-    fn give_up(&self, place: &Self::Place) {
+    fn give_up(&self, place: &mut Self::Place) {
         self.wait(place);
         self.leave(place);
     }

@@ -24,8 +24,8 @@ unsafe impl RawMutex for Tickets {
 
     #[inline]
     fn lock(&self) -> Count {
-        let place = self.arrive();
-        self.wait(&place);
+        let mut place = self.arrive();
+        self.wait(&mut place);
         place
     }
 
@@ -66,11 +66,11 @@ unsafe impl RawMutexTimed for Tickets {
     }
 
     fn try_lock_until(&self, deadline: Instant) -> Option<Count> {
-        let place = self.arrive();
+        let mut place = self.arrive();
         if self.wait_deadline(&place, deadline) {
             return Some(place);
         }
-        self.give_up(&place);
+        self.give_up(&mut place);
         None
     }
 }

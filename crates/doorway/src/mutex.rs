@@ -83,8 +83,8 @@ impl<T: ?Sized, L: Line> Mutex<T, L> {
     /// ```
     #[inline]
     pub fn lock(&self) -> MutexGuard<'_, T, L> {
-        let place = self.line.arrive();
-        self.line.wait(&place);
+        let mut place = self.line.arrive();
+        self.line.wait(&mut place);
         MutexGuard { mutex: self, place }
     }
 
@@ -171,8 +171,8 @@ impl<'a, T: ?Sized, L: Line> Place<'a, T, L> {
     /// let count = doorway::Mutex::new(0);
     /// *count.arrive().wait() += 1;
     /// ```
-    pub fn wait(self) -> MutexGuard<'a, T, L> {
-        self.mutex.line.wait(&self.place);
+    pub fn wait(mut self) -> MutexGuard<'a, T, L> {
+        self.mutex.line.wait(&mut self.place);
         self.enter()
     }
 
@@ -245,7 +245,7 @@ impl<'a, T: ?Sized, L: Patient> Place<'a, T, L> {
 impl<T: ?Sized, L: Line> Drop for Place<'_, T, L> {
     #[allow(unsafe_code, reason = "drops what `enter` would have taken")]
     fn drop(&mut self) {
-        self.mutex.line.give_up(&self.place);
+        self.mutex.line.give_up(&mut self.place);
         // SAFETY: this is the destructor, so the place is not used again; `enter`, which takes it, keeps this from running.
         unsafe { ManuallyDrop::drop(&mut self.place) };
     }

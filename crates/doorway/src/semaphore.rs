@@ -75,8 +75,8 @@ impl<L: Line> Semaphore<L> {
     /// ```
     #[inline]
     pub fn acquire(&self) -> Permit<'_, L> {
-        let place = self.line.arrive();
-        self.line.wait(&place);
+        let mut place = self.line.arrive();
+        self.line.wait(&mut place);
         Permit { semaphore: self, place }
     }
 
@@ -150,8 +150,8 @@ impl<'a, L: Line> Turn<'a, L> {
     /// Waits until we may go in.
     ///
     /// See [`Semaphore::arrive`].
-    pub fn wait(self) -> Permit<'a, L> {
-        self.semaphore.line.wait(&self.place);
+    pub fn wait(mut self) -> Permit<'a, L> {
+        self.semaphore.line.wait(&mut self.place);
         self.enter()
     }
 
@@ -219,7 +219,7 @@ impl<'a, L: Patient> Turn<'a, L> {
 impl<L: Line> Drop for Turn<'_, L> {
     #[allow(unsafe_code, reason = "drops what `enter` would have taken")]
     fn drop(&mut self) {
-        self.semaphore.line.give_up(&self.place);
+        self.semaphore.line.give_up(&mut self.place);
         // SAFETY: this is the destructor, so the place is not used again; `enter`, which takes it, keeps this from running.
         unsafe { ManuallyDrop::drop(&mut self.place) };
     }

@@ -139,7 +139,7 @@ impl<A: Numbers> Line for Numbered<A> {
     }
 
     #[inline(always)]
-    fn wait(&self, place: &Count) {
+    fn wait(&self, place: &mut Count) {
         let Ok(()) = self.lock.wait(&mut Threads::new(), 0, place);
     }
 
@@ -149,7 +149,7 @@ impl<A: Numbers> Line for Numbered<A> {
         self.gone.after_leaving(|place| self.has_come(&place), |place| self.pass(place));
     }
 
-    fn give_up(&self, &place: &Count) {
+    fn give_up(&self, &mut place: &mut Count) {
         self.gone.give_up(place, |place| self.has_come(&place), |place| self.pass(place));
     }
 }

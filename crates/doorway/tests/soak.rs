@@ -35,7 +35,7 @@ fn soak(time: Duration, seed: u64) {
     for k in [1, 2, 4] {
         default_semaphore(time / 12, k, seed);
     }
-    let each = time / 40;
+    let each = time / 60;
     mutex::<Filter>(each, seed, Order::Any);
     mutex::<BakeryLabels>(each, seed, Order::OfArrival);
     mutex::<Bakery>(each, seed, Order::OfArrival);
@@ -49,6 +49,10 @@ fn soak(time: Duration, seed: u64) {
     mutex::<KimAnderson>(each, seed, Order::Any);
     mutex::<Mcs>(each, seed, Order::OfArrival);
     mutex::<AndersonArray>(each, seed, Order::OfArrival);
+    mutex::<JayantiFArray>(each, seed, Order::OfArrival);
+    mutex::<DanekGolab>(each, seed, Order::OfArrival);
+    mutex::<DanekGolabAdaptive>(each, seed, Order::OfArrival);
+    mutex::<DanekGolabYangAnderson>(each, seed, Order::OfArrival);
     semaphore::<KBakery>(each, seed);
     semaphore::<KBakeryFife>(each, seed);
     semaphore::<KBakerySafe>(each, seed);
@@ -57,6 +61,15 @@ fn soak(time: Duration, seed: u64) {
     semaphore::<AndersonMoir>(each, seed);
     semaphore::<AndersonMoirTree>(each, seed);
     semaphore::<DeckerJayanti>(each, seed);
+    semaphore::<AndersonMoirFast>(each, seed);
+    semaphore::<AndersonMoirAdaptive>(each, seed);
+    semaphore::<AndersonMoirDsm>(each, seed);
+    semaphore::<AndersonMoirDsmTree>(each, seed);
+    semaphore::<AndersonMoirDsmAdaptive>(each, seed);
+    semaphore::<DanekLee>(each, seed);
+    semaphore::<DeckerJayantiNames>(each, seed);
+    semaphore::<FischerQueue>(each, seed);
+    semaphore::<ColoredTicket>(each, seed);
     semaphore::<Afek>(each, seed);
     semaphore::<BurnsPeterson>(each, seed);
     semaphore::<DolevGafniShavit>(each, seed);

@@ -1,12 +1,15 @@
 //! The locks under threads that come, wait, give up and panic.
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::atomic::{AtomicUsize, Ordering::SeqCst},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     thread,
     time::Duration,
 };
 
-use doorway::{Mutex, MutexGuard, Permit, Place, Semaphore, Turn};
+use doorway::{
+    Mutex, MutexGuard, Permit, Place, Semaphore, Turn,
+    algorithms::{Algorithm, Slotted},
+};
 
 #[test]
 fn what_can_be_sent_and_shared_is_what_users_expect() {
@@ -62,6 +65,10 @@ fn one_at_a_time_by_every_lock_of_the_catalogue() {
     counts::<KimAnderson>(Mutex::with_slots(0, 3));
     counts::<Mcs>(Mutex::with_slots(0, 3));
     counts::<AndersonArray>(Mutex::with_slots(0, 3));
+    counts::<JayantiFArray>(Mutex::with_slots(0, 3));
+    counts::<DanekGolab>(Mutex::with_slots(0, 3));
+    counts::<DanekGolabAdaptive>(Mutex::with_slots(0, 3));
+    counts::<DanekGolabYangAnderson>(Mutex::with_slots(0, 3));
 }
 
 #[test]
@@ -92,9 +99,38 @@ fn at_most_k_at_a_time_by_every_k_lock_of_the_catalogue() {
     crowds::<AndersonMoir>(Semaphore::with_slots(2, 4));
     crowds::<AndersonMoirTree>(Semaphore::with_slots(2, 4));
     crowds::<DeckerJayanti>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirFast>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirAdaptive>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirDsm>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirDsmTree>(Semaphore::with_slots(2, 4));
+    crowds::<AndersonMoirDsmAdaptive>(Semaphore::with_slots(2, 4));
+    crowds::<DanekLee>(Semaphore::with_slots(2, 4));
+    crowds::<DeckerJayantiNames>(Semaphore::with_slots(2, 4));
+    crowds::<FischerQueue>(Semaphore::with_slots(2, 4));
+    crowds::<ColoredTicket>(Semaphore::with_slots(2, 4));
     crowds::<Afek>(Semaphore::with_slots(2, 4));
     crowds::<BurnsPeterson>(Semaphore::with_slots(2, 4));
     crowds::<DolevGafniShavit>(Semaphore::with_slots(2, 4));
+}
+
+#[test]
+fn those_inside_have_different_names() {
+    fn names<A: Algorithm>(semaphore: Semaphore<Slotted<A>>) {
+        let taken = [const { AtomicBool::new(false) }; 2];
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        let permit = semaphore.acquire();
+                        assert!(!taken[permit.name()].swap(true, SeqCst), "two have one name");
+                        taken[permit.name()].store(false, SeqCst);
+                    }
+                });
+            }
+        });
+    }
+    names::<doorway_algorithms::kexclusion::danek_lee::DanekLee<_>>(Semaphore::with_slots(2, 4));
+    names::<doorway_algorithms::kexclusion::decker_jayanti_names::DeckerJayantiNames<_>>(Semaphore::with_slots(2, 4));
 }
 
 #[test]

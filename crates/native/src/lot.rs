@@ -224,7 +224,10 @@ mod tests {
                 waiter.join().unwrap();
             }
         });
-        assert_eq!(row_of(address(&register)).lock().iter().filter(|s| s.register == &raw const register as usize).count(), 0);
+        assert_eq!(
+            row_of(address(&register)).lock().iter().filter(|s| s.register == &raw const register as usize).count(),
+            0
+        );
     }
 
     #[test]
