@@ -49,10 +49,12 @@ pub mod broken {
     pub mod lock_two;
     pub mod log_k_first_repair;
     pub mod log_k_printed;
+    pub mod one_register;
     pub mod peterson_polite;
     pub mod special_set_not_self;
     pub mod special_set_verbatim;
     pub mod timestamps_concurrent;
+    pub mod two_registers;
 }
 
 /// k-exclusion: at most k inside.

@@ -128,6 +128,8 @@ catalogue! {
     exclusion mutex::tournament          |space, size| Tournament::new(space, size.n);
     exclusion broken::fast_path          |space, size| FastPath::new(space);
     exclusion mutex::one_bit             |space, size| OneBit::new(space, size.n);
+    exclusion broken::one_register       |space, size| OneRegister::new(space);
+    exclusion broken::two_registers      |space, size| TwoRegisters::new(space);
     exclusion mutex::dijkstra            |space, size| Dijkstra::new(space, size.n);
     exclusion mutex::lamport_fast        |space, size| LamportFast::new(space, size.n);
     exclusion mutex::black_white_bakery  |space, size| BlackWhiteBakery::new(space, size.n);

@@ -49,6 +49,7 @@ pub(crate) struct Automaton {
     /// Whether processes are all alike, and sorted.
     symmetric: bool,
     safe_registers: bool,
+    reads_and_writes: bool,
     /// (process, local state) -> local state: where a process is when it has begun a write, if that is not where it was.
     begun: FxHashMap<(Pid, u32), u32>,
     /// Whether a state also says which registers are in someone's cache.
@@ -192,6 +193,7 @@ impl Automaton {
             wide,
             symmetric: model.symmetric,
             safe_registers: model.safe_registers,
+            reads_and_writes: model.reads_and_writes,
             begun: FxHashMap::default(),
             has_cache: model.cache.is_some(),
         };
@@ -488,8 +490,14 @@ impl Automaton {
 
         let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
         let access = if done { None } else { look(program, p, section, history.clone(), self.fences)? };
-        if let Some(access) = access.filter(|access| self.safe_registers && !access.op.is_safe()) {
-            return Err(broken(p, section, Fault::NotSafe(self.name(access.reg))));
+        if let Some(access) = access.filter(|access| !access.op.is_safe()) {
+            match () {
+                () if self.safe_registers => return Err(broken(p, section, Fault::NotSafe(self.name(access.reg)))),
+                () if self.reads_and_writes => {
+                    return Err(broken(p, section, Fault::NotReadOrWritten(self.name(access.reg))));
+                }
+                () => {}
+            }
         }
         if self.reduces && access.is_some_and(|access| access.op == Op::Barrier) {
             return Err(broken(p, section, Fault::Barrier));
@@ -566,6 +574,16 @@ impl Automaton {
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// The registers that are written in some run.
+    pub(crate) fn written(&self) -> Vec<u32> {
+        let accesses = self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access);
+        let mut registers: Vec<u32> =
+            accesses.filter(|access| access.op == Op::Write).map(|access| access.reg).collect();
+        registers.sort_unstable();
+        registers.dedup();
+        registers
     }
 
     /// The id of a known local state or value, for looking states up.

@@ -38,6 +38,8 @@ pub enum Fault {
     TicketArithmetic,
     /// A read-modify-write, which safe registers do not have; the register's name.
     NotSafe(String),
+    /// A read-modify-write where only reads and writes are meant; the register's name.
+    NotReadOrWritten(String),
     /// Two processes write a safe register at once; its name.
     OverlappingWrites(String),
     /// What a safe register may hold is not known; its name.
@@ -88,6 +90,9 @@ impl fmt::Display for Fault {
             ),
             Fault::NotSafe(name) => {
                 write!(f, "changes `{name}` in one step; a safe register can only be read and written")
+            }
+            Fault::NotReadOrWritten(name) => {
+                write!(f, "changes `{name}` in one step; the covering argument is about locks that only read and write")
             }
             Fault::OverlappingWrites(name) => {
                 write!(f, "writes `{name}` while another process does; a safe register has one writer")

@@ -43,6 +43,7 @@
 mod automaton;
 mod buffers;
 mod components;
+mod covering;
 mod error;
 mod expand;
 mod graph;
@@ -67,6 +68,7 @@ use std::time::Instant;
 pub use doorway_memory::{Cost, FailedCas, Property};
 use doorway_memory::{Exclusion, Part};
 
+pub use covering::{Construction, Covering, Outcome, covering};
 pub use error::{Error, Fault};
 use graph::Graph;
 use judge::Judge;

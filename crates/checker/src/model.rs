@@ -46,6 +46,8 @@ pub struct Model {
     pub(crate) fences: Fences,
     /// Whether every order of steps is looked at, even of those that do not concern each other.
     pub(crate) every_order: bool,
+    /// Whether anything else than a read or a write is refused.
+    pub(crate) reads_and_writes: bool,
     /// Whose cache is kept in the states.
     pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
@@ -79,6 +81,7 @@ impl Model {
             fences: Fences::None,
             every_order: false,
             passages_in_all: None,
+            reads_and_writes: false,
             cache: None,
             properties: Vec::new(),
             threads: available_parallelism().map_or(1, usize::from),
@@ -429,6 +432,13 @@ impl Model {
     /// Whether tickets are plain numbers, as there are only so many: then there is nothing to renumber.
     pub(crate) fn has_real_tickets(&self) -> bool {
         self.ticket_cap.is_some() || self.passages_in_all.is_some()
+    }
+
+    /// Whether it is about every run of processes that neither stop nor die, on atomic registers.
+    pub(crate) fn is_plain(&self) -> bool {
+        let limited = self.passages.is_some() || self.has_real_tickets();
+        let other_memory = self.safe_registers || self.store_buffers;
+        !(limited || other_memory || self.symmetric || self.has_interruptions() || self.crashes > 0)
     }
 
     pub(crate) fn wants(&self, property: Property) -> bool {

@@ -45,9 +45,19 @@ pub struct Step {
 
 impl fmt::Display for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show(f, &[])
+    }
+}
+
+impl Run {
+    /// With something said before some of the steps.
+    pub(crate) fn show(&self, f: &mut fmt::Formatter<'_>, said: &[(usize, String)]) -> fmt::Result {
         let width = self.steps.iter().map(|step| step.line.chars().count()).max().unwrap_or(0);
         let widest = self.steps.iter().map(|step| step.access.chars().count()).max().unwrap_or(0);
         for (i, Step { process, line, access, arrives }) in self.steps.iter().enumerate() {
+            for (_, what) in said.iter().filter(|(at, _)| *at == i) {
+                writeln!(f, "  {what}")?;
+            }
             if self.cycle_at == Some(i) {
                 writeln!(f, "  then for ever")?;
             }

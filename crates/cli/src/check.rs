@@ -6,7 +6,9 @@ use doorway_algorithms::{
     About, Claim, Kind, Size,
     registry::{self, Visitor},
 };
-use doorway_checker::{Error, Finding, Model, Property, Registers, Report, Verdict, View, check, check_part};
+use doorway_checker::{
+    Error, Finding, Model, Property, Registers, Report, Run, Step, Verdict, View, check, check_part,
+};
 use doorway_memory::{Exclusion, Part};
 use serde_json::{Map, Value, json};
 
@@ -364,12 +366,9 @@ fn finding_as_json(finding: &Finding) -> Value {
         Verdict::Fails => "fails",
         Verdict::Unknown => "unknown",
     };
-    let steps = finding.run.iter().flat_map(|run| &run.steps);
-    let trace: Vec<Value> =
-        steps.map(|step| json!({ "process": step.process, "line": step.line, "access": step.access })).collect();
     let mut value = json!({
         "verdict": verdict,
-        "trace": trace,
+        "trace": finding.run.as_ref().map_or(Vec::new(), steps_as_json),
         "cycle_at": finding.run.as_ref().and_then(|run| run.cycle_at),
         "processes": finding.processes,
         "note": finding.note,
@@ -379,4 +378,9 @@ fn finding_as_json(finding: &Finding) -> Value {
         value["in_all"] = json!(finding.bypass.and_then(|bypass| bypass.in_all.number()));
     }
     value
+}
+
+pub(crate) fn steps_as_json(run: &Run) -> Vec<Value> {
+    let step = |step: &Step| json!({ "process": step.process, "line": step.line, "access": step.access });
+    run.steps.iter().map(step).collect()
 }

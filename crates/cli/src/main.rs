@@ -1,6 +1,7 @@
 //! `doorway`: run commands in line; list, check, measure and survey the algorithms.
 mod bench;
 mod check;
+mod cover;
 mod grow;
 mod limits;
 mod list;
@@ -44,6 +45,8 @@ enum Command {
     List(list::Arguments),
     /// Checks an algorithm: every run of it, every property
     Check(check::Arguments),
+    /// Applies the covering argument to a lock of reads and writes: has it enough registers?
+    Cover(cover::Arguments),
     /// Computes the worst-case remote references of one passage, exactly; or how they grow
     Rmr(rmr::Arguments),
     /// Measures locks side by side: ours, the standard library's, and other people's
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
             Command::Forget(arguments) => status::forget(&arguments),
             Command::List(arguments) => list::run(&arguments),
             Command::Check(arguments) => check::run(&arguments),
+            Command::Cover(arguments) => cover::run(&arguments),
             Command::Rmr(arguments) => rmr::run(&arguments),
             Command::Bench(arguments) => bench::run(&arguments),
             Command::Survey(arguments) => survey::run(&arguments),

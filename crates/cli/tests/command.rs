@@ -217,6 +217,39 @@ fn json_has_the_fields_of_the_contract() {
 }
 
 #[test]
+fn the_covering_argument_refutes_too_few_registers_and_says_how() {
+    let code = |arguments: &[&str]| doorway(arguments).status.code();
+    assert_eq!(code(&["cover", "two-registers", "-n", "2"]), Some(0));
+    assert_eq!(code(&["cover", "flaky", "-n", "3"]), Some(1));
+    assert_eq!(code(&["cover", "bakery", "--max-states", "10"]), Some(2));
+
+    let answer = json(&["cover", "one-register", "--json"]);
+    assert_eq!((&answer["outcome"], &answer["needed"]), (&"two-inside".into(), &2.into()));
+    assert_eq!((&answer["registers"], &answer["complete"]), (&serde_json::json!(["x"]), &true.into()));
+    let made = &answer["construction"];
+    assert_eq!(made["covers"], serde_json::json!([{ "process": 0, "register": "x" }]));
+    assert_eq!((&made["alone"], &made["uncovered"]), (&1.into(), &serde_json::json!([])));
+    assert_eq!((&made["solo"], &made["overwriting"]), (&serde_json::json!([1, 4]), &serde_json::json!([4, 5])));
+    assert_eq!(made["trace"][4], serde_json::json!({ "process": 0, "line": "2", "access": "x := 0" }));
+
+    let answer = json(&["cover", "k-bakery", "-n", "2", "--json"]);
+    assert_eq!((&answer["outcome"], &answer["covering_states"]), (&"escapes".into(), &30.into()));
+    assert_eq!(answer["construction"]["uncovered"], serde_json::json!(["Ticket[1]", "Want[1][0]"]));
+}
+
+#[test]
+fn the_covering_argument_is_about_locks_of_reads_and_writes() {
+    let only = "the covering argument is about locks that only read and write; try `bakery`";
+    refused(&["cover", "mcs"], &format!("`mcs` takes swap, and {only}"));
+    refused(&["cover", "ticket-k"], &format!("`ticket-k` takes fetch-and-add, and {only}"));
+    refused(&["cover", "bouncer"], "`bouncer` is a part, and nobody is inside it; try a lock, such as `bakery`");
+    refused(
+        &["cover", "peterson", "-n", "3"],
+        "`peterson` is for 2 processes, not 3; for more try `filter` or `bakery`",
+    );
+}
+
+#[test]
 fn the_list_has_every_algorithm_with_its_claims() {
     let list = json(&["list", "--json"]);
     let list = list.as_array().expect("it is an array");

@@ -77,6 +77,37 @@ exclusion FAILS in 11 steps
 \x20 10  p1  8   y := 1
 \x20 11  p1  9   x = 1            -> inside
 ";
+    one_register_can_be_overwritten: "one-register", 2, Exclusion => "\
+exclusion FAILS in 6 steps
+\x20  1  p0  1  x = ⊥
+\x20  2  p1  1  x = ⊥
+\x20  3  p0  2  x := 0
+\x20  4  p0  3  x = 0   -> inside
+\x20  5  p1  2  x := 1
+\x20  6  p1  3  x = 1   -> inside
+";
+    two_registers_can_be_overwritten_by_two: "two-registers", 3, Exclusion => "\
+exclusion FAILS in 19 steps
+\x20  1  p0  1  x = ⊥
+\x20  2  p1  1  x = ⊥
+\x20  3  p0  1  x := 0
+\x20  4  p0  2  y = ⊥
+\x20  5  p2  1  x = 0
+\x20  6  p2  2  y = ⊥
+\x20  7  p0  2  y := 0
+\x20  8  p0  3  x = 0
+\x20  9  p0  4  y = 0   -> inside
+\x20 10  p1  1  x := 1
+\x20 11  p2  2  y := 2
+\x20 12  p2  3  x = 1
+\x20 13  p2  6  y = 2
+\x20 14  p2  7  x = 1
+\x20 15  p2  7  y := ⊥
+\x20 16  p1  2  y = ⊥
+\x20 17  p1  2  y := 1
+\x20 18  p1  3  x = 1
+\x20 19  p1  4  y = 1   -> inside
+";
     peterson_polite_starves_one_on_the_way_out: "peterson-polite", 2, StarvationFreedom => "\
 starvation-freedom FAILS in 6 steps, and stays so (for process 0, 1): process 0 never gets out of its exit
 \x20  1  p0  8   flag[0] := true

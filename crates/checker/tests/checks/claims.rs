@@ -61,6 +61,9 @@ claims! {
     one_bit_starves_all_but_process_0_of_four: "one-bit", 4 => 2_828;
     #[ignore = "5 s"]
     one_bit_starves_all_but_process_0_of_six: "one-bit", 6 => 971_615;
+    one_register_does_not_keep_two_apart: "one-register", 2 => 36;
+    one_register_does_not_keep_three_apart: "one-register", 3 => 248;
+    two_registers_do_not_keep_three_apart: "two-registers", 3 => 42_419;
     dijkstra_starves_for_three: "dijkstra", 3 => 2_236;
     dijkstra_starves_for_four: "dijkstra", 4 => 69_140;
     lamport_fast_starves_for_four: "lamport-fast", 4 => 465_876;

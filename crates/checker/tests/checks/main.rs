@@ -3,6 +3,7 @@ mod common;
 
 mod broken;
 mod claims;
+mod covering;
 mod danek_golab;
 mod deaths;
 mod limits;

@@ -204,6 +204,8 @@ fenced! {
     tournament_for_four_is_as_claimed_with_its_fences: "tournament", 4 => 56_376 states, 1 fences;
     fast_path_for_two_is_as_claimed_with_its_fences: "fast-path", 2 => 76_328 states, 1 fences;
     one_bit_for_four_is_as_claimed_with_its_fences: "one-bit", 4 => 26_421 states, 2 fences;
+    one_register_for_two_is_as_claimed_and_needs_no_fences: "one-register", 2 => 7_728 states, 0 fences;
+    two_registers_for_three_are_as_claimed_and_need_no_fences: "two-registers", 3 => 364_921 states, 0 fences;
     dijkstra_for_three_is_as_claimed_with_its_fences: "dijkstra", 3 => 30_756 states, 1 fences;
     lamport_fast_for_three_is_as_claimed_with_its_fences: "lamport-fast", 3 => 152_056 states, 2 fences;
     black_white_bakery_for_two_is_as_claimed_with_its_fences: "black-white-bakery", 2 => 4_006 states, 2 fences;
