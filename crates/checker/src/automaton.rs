@@ -7,7 +7,7 @@
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
 use doorway_memory::Pid;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     buffers::{Buffers, Write},
@@ -567,10 +567,28 @@ impl Automaton {
         self.buffers[p].id(writes, &|id| hash_of(field, id), &tickets)
     }
 
+    /// Every access that was met.
+    fn accesses(&self) -> impl Iterator<Item = Access> {
+        self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access)
+    }
+
+    /// What was met, in the order of [`Op`].
+    pub(crate) fn primitives_met(&self) -> Vec<&'static str> {
+        let is_linked = |op| matches!(op, Op::LoadLinked | Op::StoreConditional);
+        let linked: FxHashSet<u32> = self.accesses().filter(|a| is_linked(a.op)).map(|access| access.reg).collect();
+        // A write that makes store-conditionals fail is an update, and part of what they are.
+        let is_part = |access: &Access| access.op == Op::Update && linked.contains(&access.reg);
+        let mut ops: Vec<Op> = self.accesses().filter(|access| !is_part(access)).map(|access| access.op).collect();
+        ops.sort_unstable();
+        let mut primitives: Vec<&'static str> = ops.into_iter().map(Op::primitive).collect();
+        primitives.dedup();
+        primitives
+    }
+
     /// Where the fences are that were met.
     pub(crate) fn fences_met(&self) -> Vec<&'static Location<'static>> {
-        let accesses = self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access);
-        let mut places: Vec<_> = accesses.filter(|access| access.op.is_fence()).map(|access| access.place).collect();
+        let fences = self.accesses().filter(|access| access.op.is_fence());
+        let mut places: Vec<_> = fences.map(|access| access.place).collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -578,9 +596,8 @@ impl Automaton {
 
     /// The registers that are written in some run.
     pub(crate) fn written(&self) -> Vec<u32> {
-        let accesses = self.processes.iter().flat_map(|process| &process.locals).filter_map(|local| local.access);
-        let mut registers: Vec<u32> =
-            accesses.filter(|access| access.op == Op::Write).map(|access| access.reg).collect();
+        let writes = self.accesses().filter(|access| access.op == Op::Write);
+        let mut registers: Vec<u32> = writes.map(|access| access.reg).collect();
         registers.sort_unstable();
         registers.dedup();
         registers

@@ -202,6 +202,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         incomplete,
         stopped: graph.stop.is_some() || unjudged.is_some(),
         findings,
+        primitives: graph.automaton.primitives_met(),
         fences: graph.automaton.fences_met(),
     })
 }

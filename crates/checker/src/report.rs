@@ -25,6 +25,8 @@ pub struct Report {
     pub stopped: bool,
     /// One for each property asked for.
     pub findings: Vec<Finding>,
+    /// What was asked of the memory: `read`, `write`, `fetch-and-add` …
+    pub primitives: Vec<&'static str>,
     /// Where the fences are that some process came to; none without store buffers, which have no use for them.
     pub fences: Vec<&'static Location<'static>>,
 }

@@ -108,7 +108,7 @@ pub(crate) enum What {
     Access(Op, u32),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Op {
     Read,
     Test,
@@ -147,6 +147,21 @@ pub(crate) struct Access {
 impl Op {
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Op::Read | Op::Test | Op::LoadLinked)
+    }
+
+    /// What it asks of a memory, as the catalogue says it.
+    pub(crate) fn primitive(self) -> &'static str {
+        match self {
+            Op::Read | Op::Test => "read",
+            Op::Write => "write",
+            Op::FetchAdd => "fetch-and-add",
+            Op::Swap => "swap",
+            Op::CompareSwap => "compare-and-swap",
+            Op::Update => "update",
+            Op::LoadLinked | Op::StoreConditional => "LL/SC",
+            Op::Fence => "fence",
+            Op::Barrier => "barrier",
+        }
     }
 
     /// Whether a safe register can do it.

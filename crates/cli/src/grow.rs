@@ -3,7 +3,7 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
 use doorway_algorithms::{
-    About, Kind, MAX_SIMULATED, Size,
+    About, Kind, MAX_SIMULATED, Processes, Size,
     registry::{self, Visitor},
 };
 use doorway_checker::Cost;
@@ -80,13 +80,26 @@ impl Growing {
     }
 }
 
-/// How a lock's remote references grow with n up to 64, or for 64 processes with k or c: less than a second.
+/// As far as a glance goes: enough processes to tell a class.
+const GLANCE: usize = 64;
+
+/// For how many processes at most a lock is, if that is too few for a class.
+pub(crate) fn few(about: &About) -> Option<usize> {
+    match about.processes {
+        Processes::Between(_, most) if most < GLANCE => Some(most),
+        _ => None,
+    }
+}
+
+/// How a lock's remote references grow with n up to 64, or for 64 processes with k or c, if it is for so many: less than a
+/// second.
 pub(crate) fn glance(about: &'static About, cost: Cost, variable: Variable) -> Option<Growth> {
     const ACCESSES: u64 = 700_000;
+    let most = few(about).unwrap_or(GLANCE);
     let (n, from, to) = match variable {
-        Variable::N => (None, 2, 64),
-        Variable::K => (Some(64), 1, 32),
-        Variable::C => (Some(64), 1, 64),
+        Variable::N => (None, 2, most),
+        Variable::K => (Some(most), 1, most / 2),
+        Variable::C => (Some(most), 1, most),
     };
     let question = Question { about, n, k: None, cost, model: "", passages: None, json: false };
     let range = Range { variable, from, to };

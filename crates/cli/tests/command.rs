@@ -411,6 +411,12 @@ fn a_survey_that_is_stopped_early_says_what_is_not_decided() {
     assert_eq!(output.status.code(), Some(2));
     let last = text(&output.stdout).lines().last().unwrap();
     assert!(last.contains(": not decided: "), "{last}");
+    // Table 1, with a row for each of its own.
+    let rows =
+        ["Fischer et al. [12]", "Peterson (DSM) [21]", "Danek and Lee (CC/DSM) [8]", "FIFE algorithm (Figure 2)"];
+    for row in rows {
+        assert_eq!(text(&output.stdout).matches(&format!(" {row} ")).count(), 1, "{row}");
+    }
 }
 
 #[test]

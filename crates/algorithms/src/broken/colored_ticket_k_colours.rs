@@ -25,6 +25,7 @@ pub const ABOUT: About = About {
     source: "after Fischer et al. 1989",
     claims: &[Fails(Exclusion), Holds(BoundedExit), Holds(WaitFreeDoorway)],
     local_spin: None,
+    remote: None,
     remark: "",
     departures: "",
     ..colored_ticket::ABOUT

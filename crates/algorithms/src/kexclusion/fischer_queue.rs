@@ -25,7 +25,7 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 use crate::{
     About,
     Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes,
+    Kind, LocalSpin, Processes, Remote,
 };
 
 /// So many names of processes fit in a word.
@@ -41,6 +41,7 @@ pub const ABOUT: About = About {
     processes: Processes::Between(2, MOST),
     primitives: &["read", "update"],
     local_spin: Some(LocalSpin::CACHED),
+    remote: Some(Remote::both("∞")),
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

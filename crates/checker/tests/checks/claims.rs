@@ -357,6 +357,29 @@ fn as_many_crashes_as_claimed_are_survived() {
     }
 }
 
+/// Table 1 of Danek's paper says no of Peterson's; this one is after Exercise 2.7 of Herlihy and Shavit.
+#[test]
+fn filter_k_is_starvation_free_with_one_crash_less_than_may_be_inside() {
+    for (n, k) in [(3, 2), (4, 2), (4, 3)] {
+        let report = report_k("filter-k", n, Some(k), |model| model.crashes(k - 1).only([Property::StarvationFreedom]));
+        assert!(report.holds(Property::StarvationFreedom), "n={n} k={k}: {report}");
+    }
+}
+
+/// Without store buffers there are no barriers.
+#[test]
+fn a_lock_takes_what_it_says_it_does_and_nothing_else() {
+    for about in locks() {
+        let report = surveyed(about, |model| model.only([Property::Exclusion]));
+        let said: Vec<&str> = about.primitives.iter().copied().filter(|&what| what != "barrier").collect();
+        if report.stopped {
+            assert!(report.primitives.iter().all(|what| said.contains(what)), "{}: {report}", about.name);
+        } else {
+            assert_eq!(report.primitives, said, "{}", about.name);
+        }
+    }
+}
+
 #[test]
 fn first_come_first_served_is_bypass_zero_and_nothing_else_is() {
     for about in locks() {

@@ -1,17 +1,18 @@
 //! `doorway survey`: the papers' tables, measured.
+mod table_1;
 mod tables;
 
 use std::{fmt, panic, time::Instant};
 
 use clap::Args;
-use doorway_algorithms::{About, Kind, LocalSpin, Size, registry};
+use doorway_algorithms::{About, Claim, Kind, LocalSpin, Size, registry};
 use doorway_checker::{Bound, Cost, FailedCas, Model, Property, Report, Verdict};
 use doorway_simulator::Variable;
 use serde_json::{Value, json};
 
 use crate::{
     check::{agrees, as_json, check_one},
-    grow::glance,
+    grow::{few, glance},
     limits::Limits,
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::interrupted,
@@ -42,9 +43,11 @@ struct Row {
     grown: Vec<Grown>,
     /// What is left of it on total store order, with its fences and with plain stores. None for a part.
     tso: Option<[Kept; 2]>,
+    /// What is left of it on safe registers, if it is claimed to be made for these.
+    safe: Option<Kept>,
 }
 
-/// What is left, with store buffers, of the properties a lock is claimed to have and has without.
+/// What is left, on another memory, of the properties a lock is claimed to have and has without.
 enum Kept {
     /// All of them, in so many passages of each process.
     All(Option<u32>),
@@ -99,7 +102,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
             let plain_stores = kept(about, size, &model, &report, Model::tso_without_fences);
             tso = Some([with_fences, plain_stores]);
         }
-        rows.push(Row { about, size, report, crashes, remote, grown, tso });
+        let mut safe = None;
+        if about.claims.contains(&Claim::SafeRegisters) && !interrupted() {
+            safe = Some(kept(about, size, &model, &report, Model::safe_registers));
+        }
+        rows.push(Row { about, size, report, crashes, remote, grown, tso, safe });
         if interrupted() {
             break;
         }
@@ -186,6 +193,7 @@ fn growth(about: &'static About) -> Vec<Grown> {
     let class = |variable, cost| match glance(about, cost, variable) {
         None => "?".to_string(),
         Some(growth) if growth.unbounded().is_some() => "∞".to_string(),
+        Some(_) if let Some(most) = few(about) => format!("bounded, n ≤ {most}"),
         Some(growth) => format!("Θ({})", growth.worst.shape.text(variable)),
     };
     let variables = [Variable::N, Variable::K, Variable::C].into_iter().filter(said_to_grow);
@@ -198,9 +206,9 @@ impl Row {
     fn is_undecided(&self) -> bool {
         let is_lock = self.about.kind != Kind::Part;
         let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
-        let tso = matches!(self.tso, Some([Kept::Unknown, _]));
+        let memory = matches!(self.tso, Some([Kept::Unknown, _])) || matches!(self.safe, Some(Kept::Unknown));
         unknown
-            || tso
+            || memory
             || (is_lock && self.crashes.is_none())
             || (self.about.local_spin.is_some() && self.remote.is_none())
     }
@@ -208,7 +216,8 @@ impl Row {
     fn differs(&self) -> bool {
         let claims = self.about.claims;
         let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding) != Some(false));
-        let loses = matches!(self.tso, Some([Kept::Loses(_) | Kept::Breaks, _]));
+        let loses = matches!(self.tso, Some([Kept::Loses(_) | Kept::Breaks, _]))
+            || matches!(self.safe, Some(Kept::Loses(_) | Kept::Breaks));
         !as_found || loses || self.crashes_differ() || self.remote_differs()
     }
 
@@ -235,6 +244,9 @@ fn row_as_json(row: &Row) -> Value {
         }
         None => Value::Null,
     };
+    value["safe"] = row.safe.as_ref().map(ToString::to_string).into();
+    value["primitives"] = row.report.primitives.clone().into();
+    value["table_1"] = table_1::as_json(row);
     value["departures"] = row.about.departures.into();
     value
 }

@@ -3,7 +3,7 @@ use comfy_table::{CellAlignment, Table, presets};
 use doorway_algorithms::{About, Claim, Kind, registry};
 use doorway_checker::{Bound, Finding, Property, Report, Verdict};
 
-use super::{Grown, Row};
+use super::{Grown, Row, table_1};
 use crate::{check::agrees, rmr::show};
 
 pub(super) fn text(rows: &[Row], left_out: &[(&About, Vec<Grown>)], seconds: f64) -> String {
@@ -32,11 +32,13 @@ pub(super) fn text(rows: &[Row], left_out: &[(&About, Vec<Grown>)], seconds: f64
         .collect();
     format!(
         "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
-         they grow in simulated runs.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
+         they grow in simulated runs.\n\n{}\n\nTable 1 of Danek's k-Bakery paper, each row as printed and then as measured; `starvation-free` is with \
+         k-1 crashes, as there.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
          survived. Rmr: exact worst case of one passage. Tso: whether what is claimed holds with store buffers too, or what does not.\n{bounded}{not_checked}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
         remote_table(rows, left_out),
+        table_1::text(rows),
         rows.len(),
     )
 }
@@ -79,8 +81,7 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
     table.trim_fmt()
 }
 
-/// Table 1 of Danek's k-Bakery paper, with the locks of the others: what it takes, whether one can starve, and remote
-/// references.
+/// What a lock takes, whether one can starve, and remote references, of all of which the source says how they grow.
 fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -96,7 +97,7 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
         "exact dsm",
         "fitted dsm",
     ]);
-    let mut add = |about: &About, starving: String, exact: [String; 2], grown: &[Grown]| {
+    let mut add = |about: &About, takes: &[&str], starving: String, exact: [String; 2], grown: &[Grown]| {
         let Some(claimed) = about.remote else { return };
         let fitted = |model: usize| {
             let mut classes: Vec<&str> = grown.iter().map(|(_, classes)| classes[model].as_str()).collect();
@@ -107,7 +108,7 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
         table.add_row([
             about.name.to_string(),
             about.source.to_string(),
-            about.primitives.join(", "),
+            takes.join(", "),
             starving,
             claimed.cc.to_string(),
             exact_cc,
@@ -121,17 +122,17 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
         let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
         let sized = |bound| format!("{} (n={}{k})", exact(report, bound), size.n);
         let found = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(sized));
-        add(about, cell(about, report.finding(Property::StarvationFreedom)), found, grown);
+        add(about, &report.primitives, cell(about, report.finding(Property::StarvationFreedom)), found, grown);
     }
     for (about, grown) in left_out {
         let claimed = if about.holds(Property::StarvationFreedom) { "yes" } else { "-" };
-        add(about, format!("{claimed} / not checked here"), ["-", "-"].map(String::from), grown);
+        add(about, about.primitives, format!("{claimed} / not checked here"), ["-", "-"].map(String::from), grown);
     }
     table.trim_fmt()
 }
 
 /// A worst case; if not every run was seen, there may be a worse one.
-fn exact(report: &Report, bound: Bound) -> String {
+pub(super) fn exact(report: &Report, bound: Bound) -> String {
     let at_least = if report.incomplete.is_some() && bound != Bound::Unbounded { "≥ " } else { "" };
     format!("{at_least}{}", show(bound))
 }
