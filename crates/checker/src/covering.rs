@@ -113,7 +113,7 @@ pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Regist
         return Err(Error::Model(why.to_string()));
     }
     let mut registers = Registers::default();
-    let program = Lock(make(&mut registers));
+    let program = Lock { lock: make(&mut registers), k: model.k };
     let model = Model { reads_and_writes: true, ..model.clone() };
     let graph = Graph::explore(&program, registers.list, &model, true)?;
     let names = |registers: &[u32]| -> Vec<String> {
