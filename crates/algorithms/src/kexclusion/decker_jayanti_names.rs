@@ -37,7 +37,7 @@ pub const ABOUT: About = About {
     name: "decker-jayanti-names",
     aliases: &["k-assignment"],
     title: "k-assignment with O(k) remote references",
-    primitives: &["read", "write", "fetch-and-add", "compare-and-swap", "test-and-set"],
+    primitives: &["read", "write", "fetch-and-add", "swap", "compare-and-swap"],
     claims: &[
         Holds(Exclusion),
         Holds(DeadlockFreedom),

@@ -36,6 +36,9 @@ struct Row {
     /// How many crashes it survives: what progress there is without them, there is with them. None for a part, and if it
     /// could not be decided.
     crashes: Option<usize>,
+    /// For k-exclusion that was looked at with k = 1, where to survive k-1 crashes says nothing: whether of three of whom two may be
+    /// inside nobody starves if one crashes, with one passage each.
+    survives_one_of_three: Option<bool>,
     /// The worst remote references of a passage, with caches and in distributed shared memory. None if nothing is
     /// claimed, as for a part, and if it could not be decided.
     remote: Option<[Bound; 2]>,
@@ -89,6 +92,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         if about.kind != Kind::Part && !interrupted() {
             crashes = survived(about, size, &model, &report)?;
         }
+        let mut survives_one_of_three = None;
+        if about.kind == Kind::KExclusion && size.k == 1 && !interrupted() {
+            survives_one_of_three = survives_one_of(about, Size { n: 3, k: 2 }, &arguments.limits)?;
+        }
         if about.local_spin.is_some() && !interrupted() {
             let cached = measure_one(about, size, model.clone(), Cost::Cc(FailedCas::Counts))?;
             let distributed = measure_one(about, size, model.clone(), Cost::Dsm)?;
@@ -106,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         if about.claims.contains(&Claim::SafeRegisters) && !interrupted() {
             safe = Some(kept(about, size, &model, &report, Model::safe_registers));
         }
-        rows.push(Row { about, size, report, crashes, remote, grown, tso, safe });
+        rows.push(Row { about, size, report, crashes, survives_one_of_three, remote, grown, tso, safe });
         if interrupted() {
             break;
         }
@@ -148,6 +155,14 @@ fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -
         crashes += 1;
     }
     Ok(Some(crashes))
+}
+
+/// Whether nobody starves if one crashes, with one passage each; none if it could not be decided.
+fn survives_one_of(about: &'static About, size: Size, limits: &Limits) -> Result<Option<bool>, Trouble> {
+    const PROPERTY: Property = Property::StarvationFreedom;
+    let model = limits.apply(Model::new(size.n).k(size.k)).passages(1).crashes(1).only([PROPERTY]);
+    let report = check_one(about, size, model)?;
+    Ok(report.holds(PROPERTY).then_some(true).or(report.fails(PROPERTY).then_some(false)))
 }
 
 /// What is left of a lock's claims on another memory: of all runs if that does not take too long, else of those with one
@@ -223,6 +238,7 @@ impl Row {
 
     fn crashes_differ(&self) -> bool {
         self.crashes.is_some_and(|crashes| crashes < self.about.crashes(self.size.k))
+            || (self.survives_one_of_three == Some(false) && self.about.crashes(2) > 0)
     }
 
     fn remote_differs(&self) -> bool {
@@ -234,6 +250,7 @@ impl Row {
 fn row_as_json(row: &Row) -> Value {
     let mut value = as_json(row.about, row.size, 0, &row.report);
     value["crashes_survived"] = row.crashes.into();
+    value["survives_one_of_three"] = row.survives_one_of_three.into();
     value["rmr"] = row.remote.map(|[cc, dsm]| json!({ "cc": cc.number(), "dsm": dsm.number() })).into();
     value["rmr_claimed"] = row.about.remote.map(|claimed| json!({ "cc": claimed.cc, "dsm": claimed.dsm })).into();
     let grown = row.grown.iter().map(|(variable, [cc, dsm])| (variable.to_string(), json!({ "cc": cc, "dsm": dsm })));

@@ -109,7 +109,7 @@ impl Printed {
             Some(kept) => format!(", non-atomic: {kept}"),
         };
         let found = match starvation_free(row) {
-            Some(true) if size.k == 1 => "yes, k=1", // that is, if nobody crashes
+            Some(true) if size.k == 1 => "yes, 1 passage",
             Some(true) => "yes",
             Some(false) => "no",
             None => "?",
@@ -131,6 +131,9 @@ impl Printed {
 
 /// Whether nobody starves even if k-1 crash; none if it could not be decided.
 fn starvation_free(row: &Row) -> Option<bool> {
+    if row.size.k == 1 {
+        return row.survives_one_of_three;
+    }
     let crashes = row.crashes?;
     Some(row.report.holds(Property::StarvationFreedom) && crashes + 1 >= row.size.k)
 }

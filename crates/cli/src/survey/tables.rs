@@ -33,7 +33,7 @@ pub(super) fn text(rows: &[Row], left_out: &[(&About, Vec<Grown>)], seconds: f64
     format!(
         "{}\n\n{}\n\nRemote references of a passage, as the papers have them: claimed, exact for a small size, and as \
          they grow in simulated runs.\n\n{}\n\nTable 1 of Danek's k-Bakery paper, each row as printed and then as measured; `starvation-free` is with \
-         k-1 crashes, as there.\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
+         k-1 crashes, as there (`1 passage`: of each of three, two of whom may be inside).\n\n{}\n\nWhere ours is not what is printed:\n{departures}\nClaimed / found; `-`: nothing claimed. Bypass: by latecomers, and in all. Crashes: how many are \
          survived. Rmr: exact worst case of one passage. Tso: whether what is claimed holds with store buffers too, or what does not.\n{bounded}{not_checked}{} algorithms, {states} states in {seconds:.1} s: {verdict}.\n",
         table(&locks, &Property::OF_LOCKS),
         table(&parts, &Property::OF_PARTS),
