@@ -35,7 +35,7 @@ use locks::{FIFO, FetchAdd};
 pub use locks::{Candidate, Group, Unknown, candidates, choose};
 pub use scenario::{Kind, Scenario};
 
-/// How often each lock is measured in each scenario; odd, so that there is a median.
+/// How often each lock is measured in each scenario, at least; odd, so that there is a median of what is no sum.
 pub const ROUNDS: usize = 5;
 
 /// How much of a turn is for counting entries; in the rest threads look at the clock and at one another.
@@ -71,9 +71,9 @@ pub struct Row {
     pub scenario: Scenario,
     /// Nanoseconds of a passage, alone; the best of all rounds.
     pub ns: Option<f64>,
-    /// Entries a second of all threads; the median of the rounds.
+    /// Entries a second of all threads, over all rounds.
     pub ops_per_s: Option<f64>,
-    /// The same; the best of the rounds.
+    /// The same; the best of all turns.
     pub best_ops_per_s: Option<f64>,
     /// Jain's index of fairness: 1 if all threads enter equally often, 1/n if only one does. The median of the rounds.
     pub jain: Option<f64>,
@@ -136,6 +136,7 @@ pub fn run(
         .flat_map(|&scenario| locks.iter().map(move |lock| Cell::new(lock, scenario)))
         .filter(|cell| fresh(cell.lock, cell.scenario).is_some())
         .collect();
+    let order = order(&cells);
     let weights: u32 = cells.iter().map(|cell| cell.scenario.weight()).sum();
     let (start, mut fetch_add_ns, mut planned) = (Instant::now(), f64::INFINITY, Duration::ZERO);
     for round in 1..=ROUNDS {
@@ -145,15 +146,27 @@ pub fn run(
         let unit = left.max(time.div_f64(4.0 * ROUNDS as f64)).div_f64(f64::from(weights.max(1)));
         planned += unit * weights;
         fetch_add_ns = fetch_add_ns.min(FetchAdd::default().work(0, &Job::Alone(unit)).ns);
-        for cell in &mut cells {
-            let Cell { lock, scenario, .. } = *cell;
+        for &i in &order {
+            let Cell { lock, scenario, .. } = cells[i];
             if tell(Progress { round, lock: lock.name, scenario }).is_break() {
                 return Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: round - 1 };
             }
-            cell.measure(unit * scenario.weight(), busy);
+            cells[i].measure(unit * scenario.weight() / scenario.turns(), busy);
         }
     }
     Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: ROUNDS }
+}
+
+/// In which order cells are measured in a round: scenario by scenario, all locks in turn, as often as the scenario asks for.
+fn order(cells: &[Cell<'_>]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut from = 0;
+    for scenario in cells.chunk_by(|a, b| a.scenario == b.scenario) {
+        let to = from + scenario.len();
+        (0..scenario[0].scenario.turns()).for_each(|_| order.extend(from..to));
+        from = to;
+    }
+    order
 }
 
 /// One lock in one scenario, and what was seen of it so far.
@@ -161,9 +174,12 @@ struct Cell<'a> {
     lock: &'a Candidate,
     scenario: Scenario,
     ns: f64,
-    ops_per_s: Vec<f64>,
+    /// Entries, in so much time, taking so much of the processors; the last is `None` where it cannot be told.
+    entries: u64,
+    took: Duration,
+    cpu: Option<Duration>,
+    best_ops_per_s: f64,
     jain: Vec<f64>,
-    cpu_us_per_op: Vec<f64>,
     passed: Histogram,
     wait: Histogram,
     most_inside: u64,
@@ -172,8 +188,19 @@ struct Cell<'a> {
 impl<'a> Cell<'a> {
     fn new(lock: &'a Candidate, scenario: Scenario) -> Cell<'a> {
         let (passed, wait) = (Histogram::new(), Histogram::new());
-        let (ops_per_s, jain, cpu_us_per_op) = (vec![], vec![], vec![]);
-        Cell { lock, scenario, ns: f64::INFINITY, ops_per_s, jain, cpu_us_per_op, passed, wait, most_inside: 0 }
+        Cell {
+            lock,
+            scenario,
+            ns: f64::INFINITY,
+            entries: 0,
+            took: Duration::ZERO,
+            cpu: Some(Duration::ZERO),
+            best_ops_per_s: 0.0,
+            jain: vec![],
+            passed,
+            wait,
+            most_inside: 0,
+        }
     }
 
     fn measure(&mut self, time: Duration, busy: Busy) {
@@ -194,10 +221,11 @@ impl<'a> Cell<'a> {
         let (lock, counted) = (fresh(), room());
         let crowd = together(&*lock, threads, &counted, &Job::Count(&counted), time.mul_f64(COUNTING));
         let sum: u64 = crowd.entries.iter().sum();
-        self.ops_per_s.push(sum as f64 / crowd.took.as_secs_f64());
+        self.entries += sum;
+        self.took += crowd.took;
+        self.cpu = self.cpu.zip(crowd.cpu).map(|(all, cpu)| all + cpu);
+        self.best_ops_per_s = self.best_ops_per_s.max(sum as f64 / crowd.took.as_secs_f64());
         self.jain.extend(jain(&crowd.entries));
-        let cpu = crowd.cpu.filter(|_| sum > 0);
-        self.cpu_us_per_op.extend(cpu.map(|cpu| cpu.as_secs_f64() * 1e6 / sum as f64));
 
         let (lock, watched, door) = (fresh(), room(), Door::default());
         let crowd = together(&*lock, threads, &watched, &Job::Watch(&watched, &door), time.mul_f64(1.0 - COUNTING));
@@ -211,19 +239,21 @@ impl<'a> Cell<'a> {
     fn row(&self) -> Row {
         let Cell { lock, scenario, .. } = *self;
         const NEARLY_ALL: f64 = 0.999;
+        let was_crowded = !self.took.is_zero();
+        let entries = self.entries as f64;
         Row {
             lock: lock.name,
             group: lock.group,
             order: lock.order,
             scenario,
             ns: self.ns.is_finite().then_some(self.ns),
-            ops_per_s: median(&self.ops_per_s),
-            best_ops_per_s: self.ops_per_s.iter().copied().reduce(f64::max),
+            ops_per_s: was_crowded.then(|| entries / self.took.as_secs_f64()),
+            best_ops_per_s: was_crowded.then_some(self.best_ops_per_s),
             jain: median(&self.jain),
             passed_p999: self.passed.quantile(NEARLY_ALL),
             passed_max: self.passed.most(),
             wait_p999_ns: self.wait.quantile(NEARLY_ALL),
-            cpu_us_per_op: median(&self.cpu_us_per_op),
+            cpu_us_per_op: self.cpu.filter(|_| self.entries > 0).map(|cpu| cpu.as_secs_f64() * 1e6 / entries),
             most_inside: self.most_inside,
         }
     }
