@@ -1,7 +1,7 @@
 //! Locks side by side in one run: ours, those of the catalogue, the standard library's, and other people's.
 //!
 //! Times differ from machine to machine and from minute to minute; what counts is the ratios within one run. So every lock
-//! gets a short turn in every round, in turns with all others, and what is reported is the median of the rounds.
+//! gets a short turn in every round, in turns with all others, and what is reported is of all rounds together.
 //!
 //! ```
 //! use std::{ops::ControlFlow::Continue, time::Duration};
@@ -83,7 +83,7 @@ pub struct Row {
     pub passed_max: Option<u64>,
     /// Nanoseconds from arrival to entry: all but one in a thousand waits are no longer.
     pub wait_p999_ns: Option<u64>,
-    /// Microseconds of processor time for an entry, of all threads together; the median of the rounds.
+    /// Microseconds of processor time for an entry, of all threads together.
     pub cpu_us_per_op: Option<f64>,
     /// The most threads that were inside at once.
     pub most_inside: u64,
