@@ -2,7 +2,7 @@
 //! and Hesselink's C collection has there: a random number is added to a sum, with twenty turns of an empty loop in between. For
 //! `scripts/compare-c`.
 //!
-//! `bare ALGORITHM padded|packed THREADS SECONDS`
+//! `bare ALGORITHM padded|packed|spinning THREADS SECONDS`
 use std::{
     env,
     process::ExitCode,
@@ -19,12 +19,12 @@ use std::{
 
 use doorway_algorithms::mutex;
 use doorway_memory::Exclusion;
-use doorway_native::{Heap, Layout, Native, Packed};
+use doorway_native::{Heap, Layout, Native, Packed, Spinning};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [algorithm, layout, threads, seconds] = &arguments[..] else {
-        eprintln!("bare ALGORITHM padded|packed THREADS SECONDS");
+        eprintln!("bare ALGORITHM padded|packed|spinning THREADS SECONDS");
         return ExitCode::from(2);
     };
     let (Ok(threads @ 1..), Ok(seconds)) = (threads.parse(), seconds.parse()) else {
@@ -38,8 +38,9 @@ fn main() -> ExitCode {
             match layout.as_str() {
                 "padded" => entries_per_second(&<$lock>::new(&mut Heap, n), threads, time),
                 "packed" => entries_per_second(&<$lock>::new(&mut Packed, n), threads, time),
+                "spinning" => entries_per_second(&<$lock>::new(&mut Spinning, n), threads, time),
                 _ => {
-                    eprintln!("`{layout}` is no layout: give `padded` or `packed`");
+                    eprintln!("`{layout}` is no layout: give `padded`, `packed` or `spinning`");
                     return ExitCode::from(2);
                 }
             }
@@ -88,6 +89,20 @@ impl Room {
     }
 }
 
+/// Which process one thread is next: both, and both again, in a random order each time, as the collection does it.
+fn points() -> [usize; 64] {
+    let mut random = 0x2545_f491_u32;
+    let mut points = [0; 64];
+    for pair in points.chunks_exact_mut(2) {
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        let first = random as usize % 2;
+        pair.copy_from_slice(&[first, 1 - first]);
+    }
+    points
+}
+
 /// Twenty turns of a loop whose counter is volatile, as in C.
 #[inline(always)]
 #[allow(unsafe_code, reason = "nothing safe is volatile")]
@@ -107,7 +122,7 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
     let start = Barrier::new(threads + 1);
     let work = |mut p: usize| {
         let mut m = Native::<L>::new();
-        let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
+        let (mut entries, mut random, points) = (0_u64, 0x9e37_79b9 + p as u32, points());
         start.wait();
         while !stop.0.load(SeqCst) {
             let Ok(place) = lock.doorway(&mut m, p);
@@ -117,7 +132,7 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
             m.after_you();
             entries += 1;
             if threads == 1 {
-                p = (entries % 2) as usize; // two processes in turns, as the collection does it
+                p = points[entries as usize % points.len()];
             }
         }
         entries

@@ -33,7 +33,7 @@ mod wait;
 
 use std::{
     convert::Infallible,
-    fmt,
+    fmt, hint,
     marker::PhantomData,
     num::NonZeroUsize,
     ops::{
@@ -119,7 +119,7 @@ impl<L> Native<L> {
     }
 }
 
-impl<L> Native<L> {
+impl<L: Layout> Native<L> {
     /// Called after having left a lock: lets those run first who slept in its line, so that we do not stand at its end again
     /// before it is empty. Without it a line that has once slept goes on sleeping. If nobody slept, it is nothing.
     ///
@@ -137,7 +137,7 @@ impl<L> Native<L> {
     #[inline(always)]
     fn written(&mut self, register: &AtomicU64) {
         self.patience = wait::Patience::new();
-        if lot::written(register) {
+        if L::SLEEPS && lot::written(register) {
             self.slept_on = NonZeroUsize::new(lot::address(register));
         }
     }
@@ -169,6 +169,9 @@ pub fn barrier() {
 pub trait Layout: fmt::Debug {
     /// What holds a register's word.
     type Cell: Deref<Target = AtomicU64> + From<AtomicU64> + Send + Sync + fmt::Debug;
+
+    /// Whether who waits long gives way and sleeps. If not, who writes need not look for sleepers.
+    const SLEEPS: bool = true;
 }
 
 /// Each register has a cache line of its own, so that who writes one does not disturb who waits on another.
@@ -183,12 +186,24 @@ pub struct Padded;
 #[derive(Clone, Copy, Debug)]
 pub struct Packed;
 
+/// As [`Packed`], and who waits spins until its turn has come: for threads that have a processor each. With fewer processors than
+/// threads nothing moves while somebody spins for one who has none.
+///
+/// See [`Layout`].
+#[derive(Clone, Copy, Debug)]
+pub struct Spinning;
+
 impl Layout for Padded {
     type Cell = CachePadded<AtomicU64>;
 }
 
 impl Layout for Packed {
     type Cell = Word;
+}
+
+impl Layout for Spinning {
+    type Cell = Word;
+    const SLEEPS: bool = false;
 }
 
 /// A word.
@@ -234,6 +249,12 @@ impl<T: Value> Reg<T, Packed> {
     }
 }
 
+impl<T: Value, L: Layout> Reg<T, L> {
+    fn of(init: T) -> Self {
+        Reg(AtomicU64::new(init.to_word()).into(), PhantomData)
+    }
+}
+
 impl<T: Value, L: Layout> fmt::Debug for Reg<T, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Reg").field(&T::of_word(self.0.load(SeqCst))).finish()
@@ -255,7 +276,7 @@ impl Space for Heap {
     type Mem = Native;
 
     fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> Reg<T> {
-        Reg(CachePadded::new(AtomicU64::new(init.to_word())), PhantomData)
+        Reg::of(init)
     }
 }
 
@@ -273,7 +294,22 @@ impl Space for Packed {
     type Mem = Native<Packed>;
 
     fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> Reg<T, Packed> {
-        Reg::of_word(init.to_word())
+        Reg::of(init)
+    }
+}
+
+/// As [`Heap`], for threads that [spin](Spinning).
+///
+/// ```
+/// use doorway_algorithms::mutex::filter::Filter;
+/// use doorway_native::{Native, Spinning};
+/// let lock: Filter<Native<Spinning>> = Filter::new(&mut Spinning, 2);
+/// ```
+impl Space for Spinning {
+    type Mem = Native<Spinning>;
+
+    fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> Reg<T, Spinning> {
+        Reg::of(init)
     }
 }
 
@@ -381,7 +417,11 @@ impl<L: Layout> Memory for Native<L> {
 
     #[inline(always)]
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
-        if !holds(T::of_word(reg.0.load(READ))) {
+        if !L::SLEEPS {
+            while !holds(T::of_word(reg.0.load(READ))) {
+                hint::spin_loop();
+            }
+        } else if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
         }
         Ok(())
@@ -389,7 +429,11 @@ impl<L: Layout> Memory for Native<L> {
 
     #[inline(always)]
     fn relax(&mut self) {
-        self.patience.relax();
+        if L::SLEEPS {
+            self.patience.relax();
+        } else {
+            hint::spin_loop();
+        }
     }
 }
 

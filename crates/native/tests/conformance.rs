@@ -10,27 +10,29 @@ use doorway_memory::{
     Local, Memory, Space,
     conformance::{self, Harness},
 };
-use doorway_native::{Heap, Native};
+use doorway_native::{Heap, Layout, Native, Packed, Spinning};
 
-struct NativeHarness;
+struct Alone<S>(S);
 
-impl Harness for NativeHarness {
-    type Space = Heap;
+impl<L: Layout, S: Space<Mem = Native<L>> + Copy> Harness for Alone<S> {
+    type Space = S;
 
     fn complete<A, R: Local>(
         &self,
-        make: impl Fn(&mut Heap) -> A,
-        body: impl Fn(&A, &mut Native) -> Result<R, Infallible>,
+        make: impl Fn(&mut S) -> A,
+        body: impl Fn(&A, &mut Native<L>) -> Result<R, Infallible>,
     ) -> R {
-        let registers = make(&mut Heap);
+        let registers = make(&mut { self.0 });
         let Ok(result) = body(&registers, &mut Native::new());
         result
     }
 }
 
 #[test]
-fn the_native_memory_conforms() {
-    conformance::all(&NativeHarness);
+fn the_native_memory_conforms_in_every_layout() {
+    conformance::all(&Alone(Heap));
+    conformance::all(&Alone(Packed));
+    conformance::all(&Alone(Spinning));
 }
 
 #[test]
