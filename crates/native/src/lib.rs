@@ -136,8 +136,11 @@ impl<L: Layout> Native<L> {
     /// Called after each write. Who writes does not wait.
     #[inline(always)]
     fn written(&mut self, register: &AtomicU64) {
+        if !L::SLEEPS {
+            return;
+        }
         self.patience = wait::Patience::new();
-        if L::SLEEPS && lot::written(register) {
+        if lot::written(register) {
             self.slept_on = NonZeroUsize::new(lot::address(register));
         }
     }
