@@ -51,7 +51,7 @@ fn write_scripts(directory: &Path) -> io::Result<bool> {
         if !Path::new(&path).is_absolute() {
             return Ok(false);
         }
-        fs::write(directory.join(format!("lib{library}.so")), format!("INPUT({path})\n"))?;
+        fs::write(directory.join(format!("lib{library}.so")), format!("INPUT(\"{path}\")\n"))?;
     }
     Ok(true)
 }

@@ -153,6 +153,13 @@ impl<A: Algorithm> Permit<'_, Slotted<A>> {
     /// let (first, second) = (free.acquire(), free.acquire());
     /// assert_ne!(printers[first.name()], printers[second.name()]);
     /// ```
+    ///
+    /// ```compile_fail
+    /// use doorway::{Semaphore, algorithms::KBakery};
+    ///
+    /// let nameless: Semaphore<KBakery> = Semaphore::with_slots(2, 8);
+    /// nameless.acquire().name();
+    /// ```
     #[must_use]
     pub fn name(&self) -> usize {
         const { assert!(<A as Exclusion<Native>>::ASSIGNS, "the algorithm gives no names") }
@@ -320,7 +327,7 @@ lock!(
     DanekGolabAdaptive,
     DanekGolabOver<mutex::kim_anderson::KimAnderson<Native>, AdaptiveSet<Native>>,
     |n, _k| mutex::danek_golab_adaptive::danek_golab(&mut Heap, n),
-    "the same, adaptive"
+    "the adaptive form of Danek and Golab's transformation of Kim and Anderson's lock"
 );
 lock!(
     DanekGolabYangAnderson,

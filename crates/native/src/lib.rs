@@ -420,11 +420,7 @@ impl<L: Layout> Memory for Native<L> {
 
     #[inline(always)]
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
-        if !L::SLEEPS {
-            while !holds(T::of_word(reg.0.load(READ))) {
-                hint::spin_loop();
-            }
-        } else if !holds(T::of_word(reg.0.load(READ))) {
+        if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
         }
         Ok(())
@@ -450,6 +446,10 @@ fn wait_until<T: Value, L: Layout>(
     deadline: Option<Instant>,
 ) -> bool {
     let is_there = |word| holds(T::of_word(word));
+    if !L::SLEEPS {
+        // Nobody would wake us.
+        return wait::spinning(&reg.0, is_there, deadline);
+    }
     let is_next = |word| T::of_word(word).counted().map(&holds);
     wait::until(&reg.0, is_there, is_next, deadline)
 }

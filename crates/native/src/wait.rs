@@ -74,6 +74,18 @@ pub(crate) fn until(
     lot::sleep_until(register, &is_there, deadline)
 }
 
+/// The same where nobody sleeps.
+#[inline(always)]
+pub(crate) fn spinning(register: &AtomicU64, is_there: impl Fn(u64) -> bool, deadline: Option<Instant>) -> bool {
+    while !is_there(register.load(READ)) {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return is_there(register.load(READ));
+        }
+        hint::spin_loop();
+    }
+    true
+}
+
 /// So often in a row who has left gives way to a line that does not get shorter, and so often in all.
 const WAYS_FOR_NOTHING: u32 = 4;
 const WAYS_OF_THE_LEAVER: u32 = 64;

@@ -1,11 +1,15 @@
 //! Threads that spin and never sleep.
 use std::{
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::{
+        AtomicBool, AtomicU64,
+        Ordering::{Relaxed, SeqCst},
+    },
     thread,
+    time::{Duration, Instant},
 };
 
 use doorway_algorithms::mutex::{bakery::Bakery, filter::Filter, lamport_fast::LamportFast, mcs::Mcs};
-use doorway_memory::Exclusion;
+use doorway_memory::{Exclusion, Memory, Space};
 use doorway_native::{Native, Spinning};
 
 #[test]
@@ -14,6 +18,29 @@ fn threads_that_spin_exclude_each_other_too() {
     count(&Filter::new(&mut Spinning, 2));
     count(&LamportFast::new(&mut Spinning, 2));
     count(&Mcs::new(&mut Spinning, 2));
+}
+
+/// Who writes does not look for sleepers, so who waits to a deadline must not be one.
+#[test]
+fn who_spins_to_a_deadline_sees_what_is_written_long_before_it() {
+    let flag = Spinning.shared("flag", false);
+    let waiting = AtomicBool::new(false);
+    let waited = thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            waiting.store(true, SeqCst);
+            let far_away = Instant::now() + Duration::from_secs(3600);
+            Native::<Spinning>::new().until_deadline(&flag, |flag| flag, far_away)
+        });
+        while !waiting.load(SeqCst) {
+            thread::yield_now();
+        }
+        thread::sleep(Duration::from_millis(50)); // longer than anybody would spin who is going to sleep
+        let Ok(()) = Native::new().write(&flag, true);
+        waiter.join().expect("it does not panic")
+    });
+    assert!(waited);
+    let soon = Instant::now() + Duration::from_millis(1);
+    assert!(!Native::<Spinning>::new().until_deadline(&Spinning.shared("flag", false), |flag| flag, soon));
 }
 
 /// Few passages: on one processor each may take a time slice.
