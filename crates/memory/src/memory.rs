@@ -1,7 +1,7 @@
 //! The operations of a shared memory.
 use core::ops::ControlFlow::{self, Break, Continue};
 
-use crate::{Linked, Local, Narrow, Number, Value};
+use crate::{Linked, Local, Narrow, Number, Pid, Value};
 
 /// A shared memory, as one process sees it.
 ///
@@ -294,6 +294,46 @@ pub trait Memory: Sized {
         })
     }
 
+    /// The same for everyone in `0..n` but `p`: "for all j ≠ i".
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let flag = m.array("flag", 3, false);
+    /// m.write(&flag[1], true)?;
+    /// assert_eq!(m.all_but(1, 3, |m, i| m.test(&flag[i], |up| !up)), Ok(true));
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    fn all_but(
+        &mut self,
+        p: Pid,
+        n: usize,
+        holds: impl Fn(&mut Self, Pid) -> Result<bool, Self::Halt>,
+    ) -> Result<bool, Self::Halt> {
+        self.all(n.saturating_sub(1), move |m, i| holds(m, other(p, i)))
+    }
+
+    /// Goes through everyone in `0..n` but `p`: "for each j ≠ i".
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let flag = m.array("flag", 3, false);
+    /// m.each_but(1, 3, |m, i| m.write(&flag[i], true))?;
+    /// assert_eq!(m.read(&flag[1]), Ok(false));
+    /// # Ok::<(), core::convert::Infallible>(())
+    /// ```
+    #[inline(always)]
+    fn each_but(
+        &mut self,
+        p: Pid,
+        n: usize,
+        body: impl Fn(&mut Self, Pid) -> Result<(), Self::Halt>,
+    ) -> Result<(), Self::Halt> {
+        self.fold(n.saturating_sub(1), (), move |m, (), i| body(m, other(p, i)))
+    }
+
     /// Waits until `done` says so.
     ///
     /// ```
@@ -345,4 +385,10 @@ pub trait Memory: Sized {
     fn call<B: Local>(&mut self, body: impl Fn(&mut Self) -> Result<B, Self::Halt>) -> Result<B, Self::Halt> {
         self.turns((), |m, ()| Ok(Break(body(m)?)))
     }
+}
+
+/// The i-th of all but `p`. Not a comparison that the processor would have to guess: who `p` is changes from passage to passage.
+#[inline(always)]
+fn other(p: Pid, i: usize) -> Pid {
+    i + usize::from(i >= p)
 }

@@ -93,7 +93,7 @@ impl<M: Memory> Afek<M> {
     /// Line 6.
     fn one_after_has_entered(&self, m: &mut M, p: Pid, mine: Ticket) -> Result<bool, M::Halt> {
         let none =
-            m.all(self.e.len(), |m, j| Ok(j == p || m.at("6").test(&self.e[j], |entered| (mine, p) >= (entered, j))?))?;
+            m.all_but(p, self.e.len(), |m, j| m.at("6").test(&self.e[j], |entered| (mine, p) >= (entered, j)))?;
         Ok(!none)
     }
 }

@@ -136,8 +136,8 @@ impl<M: Memory> Exclusion<M> for DolevGafniShavit<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, (mine, seen): &Place) -> Result<(), M::Halt> {
-        m.fold(self.x.len(), (), |m, (), j| {
-            if j == p || m.at("5").test(&self.seen[0][(p, j)], |last| last == seen[j])? {
+        m.each_but(p, self.x.len(), |m, j| {
+            if m.at("5").test(&self.seen[0][(p, j)], |last| last == seen[j])? {
                 return Ok(());
             }
             m.fold(self.seen.len(), (), |m, (), copy| m.at(["5", "6"][copy]).write(&self.seen[copy][(p, j)], seen[j]))

@@ -86,7 +86,7 @@ impl<M: Memory> KBakerySafe<M> {
 
     /// Says with which ticket one wants to enter: lines 30, 33 and 48.
     fn announce(&self, m: &mut M, line: &'static str, p: Pid, want: Option<Ticket>) -> Result<(), M::Halt> {
-        m.fold(self.ticket.len(), (), |m, (), i| if i == p { Ok(()) } else { self.want.write(m, line, (p, i), want) })
+        m.each_but(p, self.ticket.len(), |m, i| self.want.write(m, line, (p, i), want))
     }
 
     /// Lines 40 to 42.
@@ -123,10 +123,7 @@ impl<M: Memory> Exclusion<M> for KBakerySafe<M> {
             m.relax();
             Ok(Continue(left))
         })?;
-        m.fold(self.ticket.len(), (), |m, (), i| {
-            if i == p {
-                return Ok(());
-            }
+        m.each_but(p, self.ticket.len(), |m, i| {
             let last = m.at("44").read(&self.capture.first[(p, i)])?;
             if m.at("44").test(&self.ticket[i], |ticket| last <= ticket)? {
                 self.capture.write(m, "45", (p, i), mine)?;

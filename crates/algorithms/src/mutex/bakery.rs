@@ -76,10 +76,7 @@ impl<M: Memory> Exclusion<M> for Bakery<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, &mine: &Ticket) -> Result<(), M::Halt> {
-        m.fold(self.number.len(), (), |m, (), i| {
-            if i == p {
-                return Ok(());
-            }
+        m.each_but(p, self.number.len(), |m, i| {
             m.at("7").until(&self.choosing[i], |choosing| !choosing)?;
             m.at("8").until(&self.number[i], move |number| number == Ticket::ZERO || (number, i) >= (mine, p))
         })

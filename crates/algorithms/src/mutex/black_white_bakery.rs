@@ -135,10 +135,8 @@ impl<M: Memory> BlackWhiteBakery<M> {
     fn wait_for(&self, m: &mut M, j: Pid, i: Pid, mine: Pair) -> Result<(), M::Halt> {
         m.at("5").until(&self.choosing[j], |choosing| !choosing)?;
         if m.at("6").test(&self.pair[j], |pair| pair.color == mine.color)? {
-            m.spin(|m| {
-                m.at("7").test(&self.pair[j], |pair| {
-                    pair.number == 0 || (mine.number, i) < (pair.number, j) || pair.color != mine.color
-                })
+            m.at("7").until(&self.pair[j], move |pair| {
+                pair.number == 0 || (mine.number, i) < (pair.number, j) || pair.color != mine.color
             })
         } else {
             m.spin(|m| {
@@ -168,7 +166,7 @@ impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
     }
 
     fn wait(&self, m: &mut M, i: Pid, &mine: &Pair) -> Result<(), M::Halt> {
-        m.fold(self.pair.len(), (), |m, (), j| if j == i { Ok(()) } else { self.wait_for(m, j, i, mine) })
+        m.each_but(i, self.pair.len(), |m, j| self.wait_for(m, j, i, mine))
     }
 
     fn exit(&self, m: &mut M, i: Pid, mine: &Pair) -> Result<(), M::Halt> {

@@ -69,9 +69,8 @@ impl<M: Memory> Filter<M> {
     }
 
     fn no_conflict(&self, m: &mut M, me: Pid, i: usize) -> Result<bool, M::Halt> {
-        m.all(self.level.len(), |m, k| {
-            Ok(k == me
-                || m.at("17").test(&self.level[k], |level| level < i)?
+        m.all_but(me, self.level.len(), |m, k| {
+            Ok(m.at("17").test(&self.level[k], |level| level < i)?
                 || m.at("17").test(&self.victim[i - 1], |victim| victim != me)?)
         })
     }

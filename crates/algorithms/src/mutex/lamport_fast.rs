@@ -81,7 +81,7 @@ impl<M: Memory> LamportFast<M> {
             return Ok(true);
         }
         m.at("8").write(&self.b[i], false)?;
-        m.fold(self.b.len(), (), |m, (), j| if j == i { Ok(()) } else { m.at("9").until(&self.b[j], |b| !b) })?;
+        m.each_but(i, self.b.len(), |m, j| m.at("9").until(&self.b[j], |b| !b))?;
         if m.at("10").test(&self.y, |y| y == Some(i))? {
             return Ok(true);
         }

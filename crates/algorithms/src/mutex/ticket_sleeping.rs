@@ -74,8 +74,8 @@ impl<M: Memory> TicketSleeping<M> {
     fn wake(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         self.row.wait(m, p, &())?;
         let x = m.at("5").read(self.tickets.serving())?;
-        m.fold(self.asleep.len(), (), |m, (), i| {
-            if i == p || !m.at("6").test(&self.asleep[i], |asleep| asleep)? {
+        m.each_but(p, self.asleep.len(), |m, i| {
+            if !m.at("6").test(&self.asleep[i], |asleep| asleep)? {
                 return Ok(());
             }
             if m.at("6").test(&self.wants[i], |wanted| wanted == x)? {

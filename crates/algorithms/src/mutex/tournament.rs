@@ -79,6 +79,7 @@ impl<M: Memory> Tournament<M> {
     }
 
     /// Competes for the node above position `x`: lines 1 and 2.
+    #[inline(always)]
     fn compete(&self, m: &mut M, i: Pid, x: usize) -> Result<(), M::Halt> {
         m.at("1").write(&self.flag[i], self.level(x))?;
         m.at("2").write(&self.turn[x / 2 - 1], x % 2)?;

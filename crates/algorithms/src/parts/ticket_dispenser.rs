@@ -333,18 +333,17 @@ impl<M: Memory> Conduct<M> {
         })?;
         // In this order: who sees no overlap then sees the ticket.
         m.at("-").write(&self.usage[p], Usage::Holding(ticket))?;
-        m.fold(self.n, (), |m, (), q| if q == p { Ok(()) } else { m.at("-").write(&self.overlap[q][p], false) })?;
+        m.each_but(p, self.n, |m, q| m.at("-").write(&self.overlap[q][p], false))?;
         Ok(verdict)
     }
 
     /// Whether Conditions 3 and 5 let `p` be done with its ticket; once they do, they go on doing so.
     pub fn may_be_done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<bool, M::Halt> {
-        let all_have =
-            m.all(self.n, |m, q| if q == p { Ok(true) } else { m.at("-").test(&self.overlap[p][q], |o| !o) })?;
+        let all_have = m.all_but(p, self.n, |m, q| m.at("-").test(&self.overlap[p][q], |o| !o))?;
         let is_first = |m: &mut M, q: Pid| {
             m.at("-").test(&self.usage[q], |usage| usage.ticket().is_none_or(|other| !is_before(self.n, other, ticket)))
         };
-        Ok(all_have && m.all(self.n, |m, q| if q == p { Ok(true) } else { is_first(m, q) })?)
+        Ok(all_have && m.all_but(p, self.n, is_first)?)
     }
 
     /// To be called after DoneWithTicket.
