@@ -15,7 +15,17 @@
 //! algorithms time as well.
 //!
 //! A thread that comes often can keep a slot: it [registers](Registered).
-use std::{cell::Cell, fmt, thread_local, time::Duration};
+//!
+//! Each register has a cache line of its own, which is best for many threads. For two threads it can be better if registers share
+//! lines, and if each has a processor for itself, they need not look whether the other sleeps. Both can be asked for:
+//!
+//! ```
+//! use doorway::{Mutex, algorithms::{Filter, Packed, Spinning}};
+//!
+//! let close: Mutex<i32, Filter<Packed>> = Mutex::with_slots(1, 2);
+//! let restless: Mutex<i32, Filter<Spinning>> = Mutex::with_slots(1, 2);
+//! ```
+use std::{cell::Cell, fmt, marker::PhantomData, thread_local, time::Duration};
 
 use crossbeam_utils::CachePadded;
 use doorway_algorithms::{
@@ -24,7 +34,7 @@ use doorway_algorithms::{
 };
 use doorway_memory::{Exclusion, Pid};
 use doorway_native::{
-    Heap, Native,
+    Native,
     sync::{
         atomic::{
             AtomicU8, AtomicUsize,
@@ -34,20 +44,23 @@ use doorway_native::{
     },
 };
 
+pub use doorway_native::{Layout, Packed, Padded, Spinning};
+
 use crate::{Mutex, MutexGuard, Permit, Semaphore, line::Line};
 
 /// So long one who finds no slot waits before it looks again.
 const NO_SLOT: Duration = Duration::from_micros(50);
 
-/// An algorithm of the catalogue, for a number of processes.
-pub trait Algorithm: Exclusion<Native, Place: Send + Sync> + Send + Sync {
+/// An algorithm of the catalogue, for a number of processes, on registers in this layout.
+pub trait Algorithm<L: Layout = Padded>: Exclusion<Native<L>, Place: Send + Sync> + Send + Sync {
     /// Makes one for `n` processes, of which `k` may be inside.
     fn make(n: usize, k: usize) -> Self;
 }
 
 /// A line by an algorithm of the catalogue; see the [module](self).
-pub struct Slotted<A> {
+pub struct Slotted<A, L = Padded> {
     algorithm: A,
+    layout: PhantomData<L>,
     slots: Vec<CachePadded<AtomicU8>>,
 }
 
@@ -103,7 +116,7 @@ impl<X: ?Sized> fmt::Debug for Registered<'_, X> {
     }
 }
 
-impl<T: ?Sized, A: Algorithm> Mutex<T, Slotted<A>> {
+impl<T: ?Sized, A: Algorithm<L>, L: Layout> Mutex<T, Slotted<A, L>> {
     /// Takes a slot to keep, for one who comes often; waits until one is free.
     ///
     /// See [`Registered`].
@@ -112,7 +125,7 @@ impl<T: ?Sized, A: Algorithm> Mutex<T, Slotted<A>> {
     }
 }
 
-impl<A: Algorithm> Semaphore<Slotted<A>> {
+impl<A: Algorithm<L>, L: Layout> Semaphore<Slotted<A, L>> {
     /// Takes a slot to keep, for one who comes often; waits until one is free.
     ///
     /// See [`Registered`].
@@ -121,27 +134,27 @@ impl<A: Algorithm> Semaphore<Slotted<A>> {
     }
 }
 
-impl<T: ?Sized, A: Algorithm> Registered<'_, Mutex<T, Slotted<A>>> {
+impl<T: ?Sized, A: Algorithm<L>, L: Layout> Registered<'_, Mutex<T, Slotted<A, L>>> {
     /// Waits in line until it is our turn.
     ///
     /// See [`Registered`].
-    pub fn lock(&mut self) -> MutexGuard<'_, T, Slotted<A>> {
+    pub fn lock(&mut self) -> MutexGuard<'_, T, Slotted<A, L>> {
         let Registered { lock: mutex, slot } = self;
         MutexGuard { mutex, place: mutex.line.enter(slot) }
     }
 }
 
-impl<A: Algorithm> Registered<'_, Semaphore<Slotted<A>>> {
+impl<A: Algorithm<L>, L: Layout> Registered<'_, Semaphore<Slotted<A, L>>> {
     /// Waits in line until we may go in.
     ///
     /// See [`Registered`].
-    pub fn acquire(&mut self) -> Permit<'_, Slotted<A>> {
+    pub fn acquire(&mut self) -> Permit<'_, Slotted<A, L>> {
         let Registered { lock: semaphore, slot } = self;
         Permit { semaphore, place: semaphore.line.enter(slot) }
     }
 }
 
-impl<A: Algorithm> Permit<'_, Slotted<A>> {
+impl<A: Algorithm<L>, L: Layout> Permit<'_, Slotted<A, L>> {
     /// The name we have while we are inside: below k, and nobody else inside has it. So it can be the number of one of k things to
     /// use. Does not compile for an algorithm that gives no names.
     ///
@@ -162,7 +175,7 @@ impl<A: Algorithm> Permit<'_, Slotted<A>> {
     /// ```
     #[must_use]
     pub fn name(&self) -> usize {
-        const { assert!(<A as Exclusion<Native>>::ASSIGNS, "the algorithm gives no names") }
+        const { assert!(<A as Exclusion<Native<L>>>::ASSIGNS, "the algorithm gives no names") }
         self.semaphore.line.algorithm.name(&self.place.place)
     }
 }
@@ -173,11 +186,12 @@ impl<P> fmt::Debug for Seat<P> {
     }
 }
 
-impl<A: Algorithm> Slotted<A> {
+impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
     /// A line with `slots` slots, for `k` at a time.
-    pub(crate) fn new(slots: usize, k: usize) -> Slotted<A> {
+    pub(crate) fn new(slots: usize, k: usize) -> Slotted<A, L> {
         assert!(slots > k, "{k} at a time need more than {k} slots, not {slots}");
-        Slotted { algorithm: A::make(slots, k), slots: (0..slots).map(|_| CachePadded::default()).collect() }
+        let free = (0..slots).map(|_| CachePadded::default()).collect();
+        Slotted { algorithm: A::make(slots, k), layout: PhantomData, slots: free }
     }
 
     /// Takes a slot: the one this thread had before, if it is free, so that its registers are in the cache.
@@ -225,7 +239,7 @@ impl<A: Algorithm> Slotted<A> {
     }
 }
 
-impl<A: Algorithm> Line for Slotted<A> {
+impl<A: Algorithm<L>, L: Layout> Line for Slotted<A, L> {
     type Place = Seat<A::Place>;
 
     fn arrive(&self) -> Self::Place {
@@ -248,7 +262,7 @@ impl<A: Algorithm> Line for Slotted<A> {
     }
 }
 
-impl<A> fmt::Debug for Slotted<A> {
+impl<A, L> fmt::Debug for Slotted<A, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let taken = self.slots.iter().filter(|slot| slot.load(Relaxed) != FREE).count();
         f.debug_struct("Slotted").field("slots", &self.slots.len()).field("taken", &taken).finish()
@@ -258,9 +272,9 @@ impl<A> fmt::Debug for Slotted<A> {
 macro_rules! lock {
     ($name:ident, $lock:ty, |$n:ident, $k:ident| $make:expr, $about:literal) => {
         #[doc = concat!("By ", $about, ".")]
-        pub type $name = Slotted<$lock>;
+        pub type $name<L = Padded> = Slotted<$lock, L>;
 
-        impl Algorithm for $lock {
+        impl<L: Layout> Algorithm<L> for $lock {
             fn make($n: usize, $k: usize) -> Self {
                 $make
             }
@@ -270,7 +284,7 @@ macro_rules! lock {
 
 macro_rules! catalogue {
     ($($kind:ident::$file:ident::$name:ident |$n:ident, $k:ident| $make:expr, $about:literal;)*) => {$(
-        lock!($name, $kind::$file::$name<Native>, |$n, $k| {
+        lock!($name, $kind::$file::$name<Native<L>>, |$n, $k| {
             use $kind::$file::$name;
             $make
         }, $about);
@@ -278,60 +292,60 @@ macro_rules! catalogue {
 }
 
 catalogue! {
-    mutex::filter::Filter |n, _k| Filter::new(&mut Heap, n), "the filter lock";
-    mutex::bakery_labels::BakeryLabels |n, _k| BakeryLabels::new(&mut Heap, n), "the bakery with labels";
-    mutex::bakery::Bakery |n, _k| Bakery::new(&mut Heap, n), "Lamport's bakery";
-    mutex::peterson_tree::PetersonTree |n, _k| PetersonTree::new(&mut Heap, n), "a tree of Peterson locks";
-    mutex::tournament::Tournament |n, _k| Tournament::new(&mut Heap, n), "Peterson's tournament";
-    mutex::one_bit::OneBit |n, _k| OneBit::new(&mut Heap, n), "the one-bit algorithm, in which one may starve";
-    mutex::dijkstra::Dijkstra |n, _k| Dijkstra::new(&mut Heap, n), "Dijkstra's algorithm, in which one may starve";
-    mutex::lamport_fast::LamportFast |n, _k| LamportFast::new(&mut Heap, n), "Lamport's fast lock, in which one may starve";
-    mutex::black_white_bakery::BlackWhiteBakery |n, _k| BlackWhiteBakery::new(&mut Heap, n), "the black-white bakery";
-    mutex::yang_anderson::YangAnderson |n, _k| YangAnderson::new(&mut Heap, n), "Yang and Anderson's tournament";
-    mutex::kim_anderson::KimAnderson |n, _k| KimAnderson::new(&mut Heap, n), "Kim and Anderson's adaptive lock";
-    mutex::mcs::Mcs |n, _k| Mcs::new(&mut Heap, n), "the MCS lock";
-    mutex::anderson_array::AndersonArray |n, _k| AndersonArray::new(&mut Heap, n), "Anderson's array lock";
-    mutex::jayanti_f_array::JayantiFArray |n, _k| JayantiFArray::new(&mut Heap, n), "Jayanti's tree of minima, for up to 255 slots";
-    kexclusion::k_bakery::KBakery |n, k| KBakery::new(&mut Heap, n, k), "the k-Bakery";
-    kexclusion::k_bakery_fife::KBakeryFife |n, k| KBakeryFife::new(&mut Heap, n, k), "the k-Bakery, first-in-first-enabled";
-    kexclusion::k_bakery_safe::KBakerySafe |n, k| KBakerySafe::new(&mut Heap, n, k), "the k-Bakery for non-atomic registers";
-    kexclusion::log_k::LogK |n, k| LogK::new(&mut Heap, n, k), "Choi's algorithm, with few remote references";
-    kexclusion::filter_k::FilterK |n, k| FilterK::new(&mut Heap, n, k), "the filter lock for k";
-    kexclusion::anderson_moir::AndersonMoir |n, k| AndersonMoir::new(&mut Heap, n, k), "Anderson and Moir's chain";
-    kexclusion::anderson_moir_tree::AndersonMoirTree |n, k| AndersonMoirTree::new(&mut Heap, n, k), "Anderson and Moir's tree";
-    kexclusion::anderson_moir_fast::AndersonMoirFast |n, k| AndersonMoirFast::new(&mut Heap, n, k), "Anderson and Moir's tree with a way past it";
-    kexclusion::anderson_moir_adaptive::AndersonMoirAdaptive |n, k| AndersonMoirAdaptive::new(&mut Heap, n, k), "Anderson and Moir's line that is longer if more take part";
-    kexclusion::anderson_moir_dsm::AndersonMoirDsm |n, k| AndersonMoirDsm::new(&mut Heap, n, k), "Anderson and Moir's chain, each waiting at home, for up to 128 slots";
-    kexclusion::anderson_moir_dsm_tree::AndersonMoirDsmTree |n, k| AndersonMoirDsmTree::new(&mut Heap, n, k), "Anderson and Moir's tree, each waiting at home, for up to 128 slots";
-    kexclusion::anderson_moir_dsm_adaptive::AndersonMoirDsmAdaptive |n, k| AndersonMoirDsmAdaptive::new(&mut Heap, n, k), "Anderson and Moir's adaptive line, each waiting at home, for up to 128 slots";
-    kexclusion::danek_lee::DanekLee |n, k| DanekLee::new(&mut Heap, n, k), "Danek and Lee's k tournaments at once, which give names";
-    kexclusion::decker_jayanti_names::DeckerJayantiNames |n, k| DeckerJayantiNames::new(&mut Heap, n, k), "Decker and Jayanti's k-assignment";
-    kexclusion::fischer_queue::FischerQueue |n, k| FischerQueue::new(&mut Heap, n, k), "the queue in one word after Fischer and others, for up to 15 slots";
-    kexclusion::colored_ticket::ColoredTicket |n, k| ColoredTicket::new(&mut Heap, n, k), "colored tickets after Fischer and others, for up to 12 slots";
-    kexclusion::decker_jayanti::DeckerJayanti |n, k| DeckerJayanti::new(&mut Heap, n, k), "Decker and Jayanti's cells, each with one who waits";
-    kexclusion::afek::Afek |n, k| Afek::new(&mut Heap, n, k), "the first-in-first-enabled bakery after Afek and others";
-    kexclusion::burns_peterson::BurnsPeterson |n, k| BurnsPeterson::new(&mut Heap, n, k), "the bakery for k after Burns and Peterson";
-    kexclusion::dolev_gafni_shavit::DolevGafniShavit |n, k| DolevGafniShavit::new(&mut Heap, n, k), "the bakery for k and non-atomic registers after Dolev, Gafni and Shavit";
+    mutex::filter::Filter |n, _k| Filter::new(&mut L::default(), n), "the filter lock";
+    mutex::bakery_labels::BakeryLabels |n, _k| BakeryLabels::new(&mut L::default(), n), "the bakery with labels";
+    mutex::bakery::Bakery |n, _k| Bakery::new(&mut L::default(), n), "Lamport's bakery";
+    mutex::peterson_tree::PetersonTree |n, _k| PetersonTree::new(&mut L::default(), n), "a tree of Peterson locks";
+    mutex::tournament::Tournament |n, _k| Tournament::new(&mut L::default(), n), "Peterson's tournament";
+    mutex::one_bit::OneBit |n, _k| OneBit::new(&mut L::default(), n), "the one-bit algorithm, in which one may starve";
+    mutex::dijkstra::Dijkstra |n, _k| Dijkstra::new(&mut L::default(), n), "Dijkstra's algorithm, in which one may starve";
+    mutex::lamport_fast::LamportFast |n, _k| LamportFast::new(&mut L::default(), n), "Lamport's fast lock, in which one may starve";
+    mutex::black_white_bakery::BlackWhiteBakery |n, _k| BlackWhiteBakery::new(&mut L::default(), n), "the black-white bakery";
+    mutex::yang_anderson::YangAnderson |n, _k| YangAnderson::new(&mut L::default(), n), "Yang and Anderson's tournament";
+    mutex::kim_anderson::KimAnderson |n, _k| KimAnderson::new(&mut L::default(), n), "Kim and Anderson's adaptive lock";
+    mutex::mcs::Mcs |n, _k| Mcs::new(&mut L::default(), n), "the MCS lock";
+    mutex::anderson_array::AndersonArray |n, _k| AndersonArray::new(&mut L::default(), n), "Anderson's array lock";
+    mutex::jayanti_f_array::JayantiFArray |n, _k| JayantiFArray::new(&mut L::default(), n), "Jayanti's tree of minima, for up to 255 slots";
+    kexclusion::k_bakery::KBakery |n, k| KBakery::new(&mut L::default(), n, k), "the k-Bakery";
+    kexclusion::k_bakery_fife::KBakeryFife |n, k| KBakeryFife::new(&mut L::default(), n, k), "the k-Bakery, first-in-first-enabled";
+    kexclusion::k_bakery_safe::KBakerySafe |n, k| KBakerySafe::new(&mut L::default(), n, k), "the k-Bakery for non-atomic registers";
+    kexclusion::log_k::LogK |n, k| LogK::new(&mut L::default(), n, k), "Choi's algorithm, with few remote references";
+    kexclusion::filter_k::FilterK |n, k| FilterK::new(&mut L::default(), n, k), "the filter lock for k";
+    kexclusion::anderson_moir::AndersonMoir |n, k| AndersonMoir::new(&mut L::default(), n, k), "Anderson and Moir's chain";
+    kexclusion::anderson_moir_tree::AndersonMoirTree |n, k| AndersonMoirTree::new(&mut L::default(), n, k), "Anderson and Moir's tree";
+    kexclusion::anderson_moir_fast::AndersonMoirFast |n, k| AndersonMoirFast::new(&mut L::default(), n, k), "Anderson and Moir's tree with a way past it";
+    kexclusion::anderson_moir_adaptive::AndersonMoirAdaptive |n, k| AndersonMoirAdaptive::new(&mut L::default(), n, k), "Anderson and Moir's line that is longer if more take part";
+    kexclusion::anderson_moir_dsm::AndersonMoirDsm |n, k| AndersonMoirDsm::new(&mut L::default(), n, k), "Anderson and Moir's chain, each waiting at home, for up to 128 slots";
+    kexclusion::anderson_moir_dsm_tree::AndersonMoirDsmTree |n, k| AndersonMoirDsmTree::new(&mut L::default(), n, k), "Anderson and Moir's tree, each waiting at home, for up to 128 slots";
+    kexclusion::anderson_moir_dsm_adaptive::AndersonMoirDsmAdaptive |n, k| AndersonMoirDsmAdaptive::new(&mut L::default(), n, k), "Anderson and Moir's adaptive line, each waiting at home, for up to 128 slots";
+    kexclusion::danek_lee::DanekLee |n, k| DanekLee::new(&mut L::default(), n, k), "Danek and Lee's k tournaments at once, which give names";
+    kexclusion::decker_jayanti_names::DeckerJayantiNames |n, k| DeckerJayantiNames::new(&mut L::default(), n, k), "Decker and Jayanti's k-assignment";
+    kexclusion::fischer_queue::FischerQueue |n, k| FischerQueue::new(&mut L::default(), n, k), "the queue in one word after Fischer and others, for up to 15 slots";
+    kexclusion::colored_ticket::ColoredTicket |n, k| ColoredTicket::new(&mut L::default(), n, k), "colored tickets after Fischer and others, for up to 12 slots";
+    kexclusion::decker_jayanti::DeckerJayanti |n, k| DeckerJayanti::new(&mut L::default(), n, k), "Decker and Jayanti's cells, each with one who waits";
+    kexclusion::afek::Afek |n, k| Afek::new(&mut L::default(), n, k), "the first-in-first-enabled bakery after Afek and others";
+    kexclusion::burns_peterson::BurnsPeterson |n, k| BurnsPeterson::new(&mut L::default(), n, k), "the bakery for k after Burns and Peterson";
+    kexclusion::dolev_gafni_shavit::DolevGafniShavit |n, k| DolevGafniShavit::new(&mut L::default(), n, k), "the bakery for k and non-atomic registers after Dolev, Gafni and Shavit";
 }
 
 /// Danek and Golab's transformation of a lock into one in order of arrival.
-type DanekGolabOver<A, S> = mutex::danek_golab::DanekGolab<Native, A, S>;
+type DanekGolabOver<A, S, L> = mutex::danek_golab::DanekGolab<Native<L>, A, S>;
 
 lock!(
     DanekGolab,
-    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native>, StaticSet<Native>>,
-    |n, _k| mutex::danek_golab::danek_golab(&mut Heap, n),
+    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native<L>>, StaticSet<Native<L>>, L>,
+    |n, _k| mutex::danek_golab::danek_golab(&mut L::default(), n),
     "Danek and Golab's transformation of Kim and Anderson's lock"
 );
 lock!(
     DanekGolabAdaptive,
-    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native>, AdaptiveSet<Native>>,
-    |n, _k| mutex::danek_golab_adaptive::danek_golab(&mut Heap, n),
+    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native<L>>, AdaptiveSet<Native<L>>, L>,
+    |n, _k| mutex::danek_golab_adaptive::danek_golab(&mut L::default(), n),
     "the adaptive form of Danek and Golab's transformation of Kim and Anderson's lock"
 );
 lock!(
     DanekGolabYangAnderson,
-    DanekGolabOver<mutex::yang_anderson::YangAnderson<Native>, StaticSet<Native>>,
-    |n, _k| mutex::danek_golab_yang_anderson::danek_golab(&mut Heap, n),
+    DanekGolabOver<mutex::yang_anderson::YangAnderson<Native<L>>, StaticSet<Native<L>>, L>,
+    |n, _k| mutex::danek_golab_yang_anderson::danek_golab(&mut L::default(), n),
     "Danek and Golab's transformation of Yang and Anderson's lock, by reads and writes only"
 );

@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    algorithms::{Algorithm, Slotted},
+    algorithms::{Algorithm, Layout, Slotted},
     line::{Line, Patient},
     tickets::Tickets,
 };
@@ -47,7 +47,7 @@ impl<T> Mutex<T> {
     }
 }
 
-impl<T, A: Algorithm> Mutex<T, Slotted<A>> {
+impl<T, A: Algorithm<L>, L: Layout> Mutex<T, Slotted<A, L>> {
     /// A free lock around a value, by an algorithm of the catalogue, for so many threads inside or in line at once.
     ///
     /// # Panics

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    algorithms::{Algorithm, Slotted},
+    algorithms::{Algorithm, Layout, Slotted},
     line::{Line, Patient},
     tickets::TicketsFor,
 };
@@ -45,7 +45,7 @@ impl Semaphore {
     }
 }
 
-impl<A: Algorithm> Semaphore<Slotted<A>> {
+impl<A: Algorithm<L>, L: Layout> Semaphore<Slotted<A, L>> {
     /// A free semaphore for `k` at a time, by an algorithm of the catalogue, for so many threads inside or in line at once.
     ///
     /// # Panics

@@ -162,14 +162,17 @@ pub fn barrier() {
     }
 }
 
-/// How registers lie in memory.
+/// How registers lie in memory, and how threads wait there. It is also where registers come from: they live in the structure that
+/// asked for them. Names and homes are not kept.
 ///
 /// ```
-/// use doorway_native::{Layout, Packed, Padded};
+/// use doorway_algorithms::mutex::filter::Filter;
+/// use doorway_native::{Layout, Native, Packed, Padded};
 /// fn size<L: Layout>() -> usize { size_of::<L::Cell>() }
 /// assert!(size::<Packed>() == 8 && size::<Padded>() >= 64);
+/// let lock: Filter<Native<Packed>> = Filter::new(&mut Packed, 2);
 /// ```
-pub trait Layout: fmt::Debug {
+pub trait Layout: Space<Mem = Native<Self>> + Copy + Default + fmt::Debug + Send + Sync + 'static {
     /// What holds a register's word.
     type Cell: Deref<Target = AtomicU64> + From<AtomicU64> + Send + Sync + fmt::Debug;
 
@@ -180,20 +183,23 @@ pub trait Layout: fmt::Debug {
 /// Each register has a cache line of its own, so that who writes one does not disturb who waits on another.
 ///
 /// See [`Layout`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Padded;
 
-/// Registers take as much room as a word.
+/// Registers take as much room as a word, and share cache lines.
+///
+/// Two processes that read whatever the other writes then exchange one line instead of several; with more of them, who waits is
+/// disturbed by every write.
 ///
 /// See [`Layout`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Packed;
 
 /// As [`Packed`], and who waits spins until its turn has come: for threads that have a processor each. With fewer processors than
 /// threads nothing moves while somebody spins for one who has none.
 ///
 /// See [`Layout`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct Spinning;
 
 impl Layout for Padded {
@@ -264,7 +270,7 @@ impl<T: Value, L: Layout> fmt::Debug for Reg<T, L> {
     }
 }
 
-/// Where registers come from: they live in the structure that asked for them. Names and homes are not kept.
+/// Where registers come from, unless another [layout](Layout) is asked for: each in a cache line of its own.
 ///
 /// ```
 /// use doorway_memory::Space;
@@ -272,10 +278,9 @@ impl<T: Value, L: Layout> fmt::Debug for Reg<T, L> {
 /// let flags = Heap.per_process("flag", 4, false);
 /// assert_eq!(flags.len(), 4);
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Heap;
+pub use self::Padded as Heap;
 
-impl Space for Heap {
+impl Space for Padded {
     type Mem = Native;
 
     fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> Reg<T> {
@@ -283,16 +288,6 @@ impl Space for Heap {
     }
 }
 
-/// As [`Heap`], but registers that lie side by side share cache lines.
-///
-/// Two processes that read whatever the other writes then exchange one line instead of several; with more of them, who waits is
-/// disturbed by every write.
-///
-/// ```
-/// use doorway_algorithms::mutex::filter::Filter;
-/// use doorway_native::{Native, Packed};
-/// let lock: Filter<Native<Packed>> = Filter::new(&mut Packed, 2);
-/// ```
 impl Space for Packed {
     type Mem = Native<Packed>;
 
@@ -301,13 +296,6 @@ impl Space for Packed {
     }
 }
 
-/// As [`Heap`], for threads that [spin](Spinning).
-///
-/// ```
-/// use doorway_algorithms::mutex::filter::Filter;
-/// use doorway_native::{Native, Spinning};
-/// let lock: Filter<Native<Spinning>> = Filter::new(&mut Spinning, 2);
-/// ```
 impl Space for Spinning {
     type Mem = Native<Spinning>;
 
