@@ -1,5 +1,5 @@
 //! Entries a second of an algorithm of the catalogue in a loop with nothing outside and inside what the harness of Buhr, Dice
-//! and Hesselink's C collection has there: a random number is added to a sum, with twenty turns of an empty loop in between. For
+//! and Hesselink's C collection has there: a random number is added to a sum, after having idled in between. For
 //! `scripts/compare-c`.
 //!
 //! `bare ALGORITHM padded|packed|spinning THREADS SECONDS`
@@ -18,7 +18,7 @@ use std::{
 };
 
 use doorway_algorithms::mutex;
-use doorway_memory::Exclusion;
+use doorway_memory::{Exclusion, Pid};
 use doorway_native::{Heap, Layout, Native, Packed, Spinning};
 
 fn main() -> ExitCode {
@@ -66,76 +66,52 @@ fn main() -> ExitCode {
 }
 
 /// In cache lines of its own.
+#[derive(Default)]
 #[repr(align(128))]
 struct Apart<T>(T);
 
 /// What threads see of each other inside.
 #[derive(Default)]
 struct Room {
-    who: AtomicUsize,
-    sum: AtomicU32,
+    who: Apart<AtomicUsize>,
+    sum: Apart<AtomicU32>,
 }
 
 impl Room {
     fn stay(&self, p: usize, random: &mut u32) {
-        self.who.store(p, Relaxed);
-        let sum = self.sum.load(Relaxed);
+        self.who.0.store(p, Relaxed);
+        let sum = self.sum.0.load(Relaxed);
         *random ^= *random << 6;
         *random ^= *random >> 21;
         *random ^= *random << 7;
         idle();
-        self.sum.store(sum.wrapping_add(*random), Relaxed);
-        assert_eq!(self.who.load(Relaxed), p, "somebody else is inside");
+        self.sum.0.store(sum.wrapping_add(*random), Relaxed);
+        assert!(self.who.0.load(Relaxed) == p, "somebody else is inside");
     }
 }
 
-/// Which process one thread is next: both, and both again, in a random order each time, as the collection does it.
-fn points() -> [usize; 64] {
-    let mut random = 0x2545_f491_u32;
-    let mut points = [0; 64];
-    for pair in points.chunks_exact_mut(2) {
-        random ^= random << 13;
-        random ^= random >> 17;
-        random ^= random << 5;
-        let first = random as usize % 2;
-        pair.copy_from_slice(&[first, 1 - first]);
-    }
-    points
-}
-
-/// Twenty turns of a loop whose counter is volatile, as in C.
+/// As long as the twenty turns of an empty loop that the C has here, in the instructions that `scripts/compare-c` puts there too.
+/// A loop would do if it took the same time in any two programs; but whether a processor guesses that its twentieth turn is the
+/// last depends on where the loop lies and on what is around it, and a wrong guess costs half as much as the whole passage.
 #[inline(always)]
-#[allow(unsafe_code, reason = "nothing safe is volatile")]
+#[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "no two compilers make the same of anything else"))]
 fn idle() {
-    let mut turns = 0_usize;
-    let turns = &raw mut turns;
-    // SAFETY: it points to a variable of ours, which lives until the end of the loop and which nothing else touches.
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: it counts a register of its own down, and touches nothing but that and flags.
     unsafe {
-        while turns.read_volatile() < 20 {
-            turns.write_volatile(turns.read_volatile() + 1);
-        }
+        std::arch::asm!(".rept 20", "dec {0}", ".endr", inout(reg) 20_u64 => _, options(nomem, nostack));
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    (0..20).for_each(|turn| _ = std::hint::black_box(turn));
 }
 
 fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), threads: usize, time: Duration) -> f64 {
     let (stop, room) = (Apart(AtomicBool::new(false)), Apart(Room::default()));
     let start = Barrier::new(threads + 1);
-    let work = |mut p: usize| {
-        let mut m = Native::<L>::new();
-        let (mut entries, mut random, points) = (0_u64, 0x9e37_79b9 + p as u32, points());
+    let work = |p| {
+        pin(p);
         start.wait();
-        while !stop.0.load(SeqCst) {
-            let Ok(place) = lock.doorway(&mut m, p);
-            let Ok(place) = lock.enter(&mut m, p, &place);
-            room.0.stay(p, &mut random);
-            let Ok(()) = lock.exit(&mut m, p, &place);
-            m.after_you();
-            entries += 1;
-            if threads == 1 {
-                p = points[entries as usize % points.len()];
-            }
-        }
-        entries
+        passages(lock, p, &room.0, &stop.0)
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -152,4 +128,36 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
         let entries: u64 = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).sum();
         entries as f64 / took.as_secs_f64()
     })
+}
+
+/// Binds this thread to a processor, as the collection does.
+#[allow(unsafe_code, reason = "a system call the standard library does not have")]
+fn pin(processor: usize) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: a set of processors is words, of which zeros are one; both calls are given it, and the second its size. If there is
+    // no such processor, it is an error and nothing changes.
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(processor, &mut set);
+        libc::sched_setaffinity(0, size_of_val(&set), &raw const set);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = processor;
+}
+
+/// One process' passages, until it is told to stop. A function of its own: then the compiler knows that where the lock's registers
+/// are does not change, as it does of the variables of a C program.
+#[inline(never)]
+fn passages<L: Layout>(lock: &impl Exclusion<Native<L>>, p: Pid, room: &Room, stop: &AtomicBool) -> u64 {
+    let mut m = Native::<L>::new();
+    let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
+    while !stop.load(SeqCst) {
+        let Ok(place) = lock.doorway(&mut m, p);
+        let Ok(place) = lock.enter(&mut m, p, &place);
+        room.stay(p, &mut random);
+        let Ok(()) = lock.exit(&mut m, p, &place);
+        m.after_you();
+        entries += 1;
+    }
+    entries
 }
