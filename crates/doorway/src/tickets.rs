@@ -121,9 +121,15 @@ impl<A: Numbers> Numbered<A> {
     }
 
     #[inline(always)]
-    fn pass(&self, place: Count) {
-        let mut m = Threads::new();
-        let Ok(()) = self.lock.exit(&mut m, 0, &place);
+    fn exit(&self, m: &mut Threads, place: Count) {
+        let Ok(()) = self.lock.exit(m, 0, &place);
+    }
+
+    /// After having left, if somebody called or slept: moves on those who have given up, and lets those run who slept.
+    #[cold]
+    #[inline(never)]
+    fn after_leaving(&self, mut m: Threads) {
+        self.gone.after_leaving(|place| self.has_come(&place), |place| self.exit(&mut Threads::new(), place));
         m.after_you();
     }
 }
@@ -145,12 +151,15 @@ impl<A: Numbers> Line for Numbered<A> {
 
     #[inline(always)]
     fn leave(&self, &place: &Count) {
-        self.pass(place);
-        self.gone.after_leaving(|place| self.has_come(&place), |place| self.pass(place));
+        let mut m = Threads::new();
+        self.exit(&mut m, place);
+        if m.is_called() {
+            self.after_leaving(m);
+        }
     }
 
     fn give_up(&self, &mut place: &mut Count) {
-        self.gone.give_up(place, |place| self.has_come(&place), |place| self.pass(place));
+        self.gone.give_up(place, |place| self.has_come(&place), |place| self.exit(&mut Threads::new(), place));
     }
 }
 

@@ -4,6 +4,10 @@
 //! was released. If each could look before its own write is visible, both would see nothing, and the sleeper would sleep for
 //! ever. A fence on both sides prevents that, and would double the price of releasing a lock for the sake of a sleeper who is
 //! hardly ever there. So the sleeper pays for both: `membarrier` makes every running thread of the process pass a fence.
+use std::time::Duration;
+
+use crate::sync::thread;
+
 #[cfg(target_os = "linux")]
 mod imp {
     use std::sync::OnceLock;
@@ -34,6 +38,14 @@ mod imp {
 pub(crate) fn everywhere() -> bool {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     imp::everywhere()
+}
+
+/// The same, also if this system cannot: then it waits much longer than a write can stay unseen.
+pub(crate) fn everywhere_surely() {
+    const LONG: Duration = Duration::from_millis(1);
+    if !everywhere() {
+        thread::sleep(LONG);
+    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ mod lot;
 pub mod sync;
 mod wait;
 
+pub use lot::Call;
+
 use std::{
     convert::Infallible,
     fmt, hint,
@@ -47,12 +49,9 @@ use crossbeam_utils::CachePadded;
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Space, Value};
 
-use crate::sync::{
-    atomic::{
-        self, AtomicU64,
-        Ordering::{self, Acquire, Release, SeqCst},
-    },
-    thread,
+use crate::sync::atomic::{
+    self, AtomicU64,
+    Ordering::{self, Acquire, Release, SeqCst},
 };
 
 /// Whether the machine's memory is the one for which the algorithms' fences are checked: total store order.
@@ -95,6 +94,8 @@ const WRITE: Ordering = if TSO { Release } else { SeqCst };
 pub struct Native<L = Padded> {
     /// How long the present wait has lasted.
     patience: wait::Patience,
+    /// Whether anybody slept or [called](Call) when we wrote.
+    is_called: bool,
     /// The address of a register that we have written and on which somebody slept.
     slept_on: Option<NonZeroUsize>,
     layout: PhantomData<L>,
@@ -115,7 +116,7 @@ impl<L> Native<L> {
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Native { patience: wait::Patience::new(), slept_on: None, layout: PhantomData }
+        Native { patience: wait::Patience::new(), is_called: false, slept_on: None, layout: PhantomData }
     }
 }
 
@@ -133,6 +134,15 @@ impl<L: Layout> Native<L> {
         }
     }
 
+    /// Whether anybody slept or [called](Call) when we wrote something.
+    ///
+    /// See [`Call`].
+    #[must_use]
+    #[inline(always)]
+    pub fn is_called(&self) -> bool {
+        self.is_called
+    }
+
     /// Called after each write. Who writes does not wait.
     #[inline(always)]
     fn written(&mut self, register: &AtomicU64) {
@@ -140,25 +150,12 @@ impl<L: Layout> Native<L> {
             return;
         }
         self.patience = wait::Patience::new();
-        if lot::written(register) {
-            self.slept_on = NonZeroUsize::new(lot::address(register));
+        if lot::is_called() {
+            self.is_called = true;
+            if lot::wake(register) {
+                self.slept_on = NonZeroUsize::new(lot::address(register));
+            }
         }
-    }
-}
-
-/// Makes every other thread of the process pass a full fence, and us too.
-///
-/// For a handshake of which one side is done all the time and the other hardly ever: what the frequent side wrote before the
-/// fence is visible to us now, and what it reads after it sees what we wrote before.
-///
-/// ```
-/// doorway_native::barrier();
-/// ```
-pub fn barrier() {
-    /// Much longer than a write can stay unseen, where the system has no such barrier.
-    const LONG: std::time::Duration = std::time::Duration::from_millis(1);
-    if !barrier::everywhere() {
-        thread::sleep(LONG);
     }
 }
 
@@ -379,7 +376,7 @@ impl<L: Layout> Memory for Native<L> {
     }
 
     fn barrier(&mut self) -> Result<(), Infallible> {
-        barrier();
+        barrier::everywhere_surely();
         Ok(())
     }
 

@@ -31,7 +31,8 @@ use crate::{
 
 const ROWS: usize = 64;
 
-/// How many sleep or are about to, in all rows. In a cache line of its own, since everyone reads it after every write.
+/// How many sleep or are about to, in all rows, and how many [calls](Call) there are. In a cache line of its own, since everyone
+/// reads it after every write.
 static SLEEPERS: Apart<AtomicU32> = Apart(AtomicU32::new(0));
 
 #[repr(align(128))]
@@ -96,22 +97,60 @@ pub(crate) fn sleepers_on(address: usize) -> u32 {
     if row.last.load(Relaxed) == address { row.sleepers.load(Relaxed) } else { 0 }
 }
 
-/// After a write: wakes those for whom the register holds what they wait for. Says whether anyone sleeps on
-/// that register, or is about to.
+/// After a write: whether anyone sleeps at all, or calls. If so, [`wake`] is next.
 #[inline(always)]
-pub(crate) fn written(register: &AtomicU64) -> bool {
+pub(crate) fn is_called() -> bool {
     // ORDERING: Relaxed, behind a fence for the compiler only: it must not look before it writes.
     // Pairs with: the barrier in `sleep_until`, which orders this load after our write for the sleeper, as far as the machine
-    // goes. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
+    // goes; and the one in `Call::new`. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
     // (checker/tests/checks/tso.rs: `no_wake_up_is_lost_and_the_barrier_is_needed_for_it`).
     compiler_fence(SeqCst);
-    SLEEPERS.0.load(Relaxed) != 0 && wake(register)
+    SLEEPERS.0.load(Relaxed) != 0
 }
 
+/// As long as it lives, whoever writes a register of a memory that [sleeps](crate::Layout::SLEEPS) is
+/// [called](crate::Native::is_called), as if somebody slept.
+///
+/// For who has to be found after a write by other means. Who makes a call and then looks at a register, and who writes that register
+/// and then asks whether it is called, do not miss each other.
+///
+/// ```
+/// use doorway_memory::{Memory, Space};
+/// use doorway_native::{Call, Heap, Native};
+///
+/// let (x, mut m) = (Heap.shared("x", 0_u64), Native::new());
+/// let call = Call::new();
+/// let Ok(()) = m.write(&x, 1);
+/// assert!(m.is_called());
+/// ```
+#[derive(Debug)]
+#[must_use = "it ends when it is dropped"]
+pub struct Call(());
+
+impl Call {
+    /// Calls.
+    ///
+    /// See [`Call`].
+    #[allow(clippy::new_without_default, reason = "it makes every thread pass a barrier")]
+    pub fn new() -> Call {
+        SLEEPERS.0.fetch_add(1, SeqCst);
+        barrier::everywhere_surely();
+        Call(())
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        SLEEPERS.0.fetch_sub(1, Relaxed);
+    }
+}
+
+/// After a write: wakes those for whom the register holds what they wait for. Says whether anyone sleeps on that register, or is about
+/// to.
 #[cold]
 #[inline(never)]
 #[allow(unsafe_code, reason = "asks sleepers what they wait for")]
-fn wake(register: &AtomicU64) -> bool {
+pub(crate) fn wake(register: &AtomicU64) -> bool {
     let address = address(register);
     let row = row_of(address);
     // ORDERING: Relaxed. Pairs with: as above.
@@ -220,7 +259,7 @@ mod tests {
                 .collect();
             for (turn, waiter) in (1..).zip(waiters) {
                 register.store(turn, Release);
-                written(&register);
+                wake(&register);
                 waiter.join().unwrap();
             }
         });
