@@ -34,13 +34,17 @@ impl Busy {
     }
 }
 
-/// Each turn needs the result of the one before, so turns do not overlap.
-#[inline(always)]
+/// Each turn needs the result of the one before, so turns do not overlap. Never inlined, and in registers only: the same
+/// instructions are not as fast in one place as in another, nor is memory, and all locks should be measured with the same work.
+#[inline(never)]
 pub(crate) fn work(turns: u32) {
-    let mut x = turns;
+    let mut x = turns | 1;
     for _ in 0..turns {
-        x = black_box(x.wrapping_mul(5).wrapping_add(1));
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
     }
+    black_box(x);
 }
 
 #[cfg(test)]

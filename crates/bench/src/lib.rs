@@ -157,13 +157,16 @@ pub fn run(
     Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: ROUNDS }
 }
 
-/// In which order cells are measured in a round: scenario by scenario, all locks in turn, as often as the scenario asks for.
+/// In which order cells are measured in a round: scenario by scenario, all locks in turn, as often as the scenario asks for, and
+/// each time another one first.
 fn order(cells: &[Cell<'_>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut from = 0;
     for scenario in cells.chunk_by(|a, b| a.scenario == b.scenario) {
         let to = from + scenario.len();
-        (0..scenario[0].scenario.turns()).for_each(|_| order.extend(from..to));
+        for turn in 0..scenario[0].scenario.turns() as usize {
+            order.extend((from..to).cycle().skip(turn % scenario.len()).take(scenario.len()));
+        }
         from = to;
     }
     order

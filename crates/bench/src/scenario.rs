@@ -91,7 +91,7 @@ impl Scenario {
     /// In how many turns its time of a round is spent. Two virtual processors may be two cores or two halves of one, which can change
     /// within a second, and with it what two threads can do; so they take many short turns, and each lock has its share of both.
     pub(crate) const fn turns(self) -> u32 {
-        if matches!(self.kind, Kind::Busy) && self.threads <= 2 { 5 } else { 1 }
+        if matches!(self.kind, Kind::Busy) && self.threads <= 2 { 20 } else { 1 }
     }
 
     /// How much of the time it gets. If there are more threads than processors, who runs is decided every few milliseconds,
@@ -100,7 +100,7 @@ impl Scenario {
         match self.kind {
             Kind::Alone => 1,
             Kind::Busy if self.threads > 2 => 48,
-            Kind::Busy => 15,
+            Kind::Busy => 30,
             Kind::Sleeping => 8,
         }
     }

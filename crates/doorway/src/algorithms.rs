@@ -61,6 +61,7 @@ pub trait Algorithm<L: Layout = Padded>: Exclusion<Native<L>, Place: Send + Sync
 pub struct Slotted<A, L = Padded> {
     algorithm: A,
     layout: PhantomData<L>,
+    k: usize,
     slots: Vec<CachePadded<AtomicU8>>,
 }
 
@@ -191,7 +192,7 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
     pub(crate) fn new(slots: usize, k: usize) -> Slotted<A, L> {
         assert!(slots > k, "{k} at a time need more than {k} slots, not {slots}");
         let free = (0..slots).map(|_| CachePadded::default()).collect();
-        Slotted { algorithm: A::make(slots, k), layout: PhantomData, slots: free }
+        Slotted { algorithm: A::make(slots, k), layout: PhantomData, k, slots: free }
     }
 
     /// Takes a slot: the one this thread had before, if it is free, so that its registers are in the cache.
@@ -241,6 +242,10 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
 
 impl<A: Algorithm<L>, L: Layout> Line for Slotted<A, L> {
     type Place = Seat<A::Place>;
+
+    fn permits(&self) -> usize {
+        self.k
+    }
 
     fn arrive(&self) -> Self::Place {
         let slot = self.take_slot();

@@ -1,9 +1,11 @@
 //! Places that were given up.
+use std::sync::OnceLock;
+
 use doorway_memory::Count;
 use doorway_native::{
     Call,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{
             AtomicU32,
             Ordering::{Relaxed, SeqCst},
@@ -21,12 +23,15 @@ use doorway_native::{
 pub(crate) struct Gone {
     /// How many there are, or are about to be.
     count: AtomicU32,
-    places: Mutex<Vec<(Count, Call)>>,
+    /// Elsewhere, so that there is room for a value beside the lock, in its cache line.
+    places: OnceLock<Box<Places>>,
 }
+
+type Places = Mutex<Vec<(Count, Call)>>;
 
 impl Gone {
     pub(crate) const fn new() -> Gone {
-        Gone { count: AtomicU32::new(0), places: Mutex::new(Vec::new()) }
+        Gone { count: AtomicU32::new(0), places: OnceLock::new() }
     }
 
     /// Gives up a place. `leave` is called for each place that was given up and whose turn has come, as often as there is one.
@@ -34,7 +39,7 @@ impl Gone {
     pub(crate) fn give_up(&self, place: Count, turn: impl Fn(Count) -> bool, leave: impl Fn(Count)) {
         self.count.fetch_add(1, SeqCst);
         let call = Call::new();
-        self.places.lock().unwrap_or_else(PoisonError::into_inner).push((place, call));
+        self.places().push((place, call));
         self.finish(turn, leave);
     }
 
@@ -48,8 +53,12 @@ impl Gone {
         }
     }
 
+    fn places(&self) -> MutexGuard<'_, Vec<(Count, Call)>> {
+        self.places.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn finish(&self, turn: impl Fn(Count) -> bool, leave: impl Fn(Count)) {
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = self.places();
         // With the list locked, so that nobody else finishes the same one.
         while let Some(at) = places.iter().position(|&(place, _)| turn(place)) {
             let (place, call) = places.swap_remove(at);

@@ -9,6 +9,9 @@ pub trait Line: Send + Sync {
     /// A place in line.
     type Place: fmt::Debug + Send + Sync;
 
+    /// How many may be inside.
+    fn permits(&self) -> usize;
+
     /// Takes a place, without waiting for those before.
     fn arrive(&self) -> Self::Place;
 

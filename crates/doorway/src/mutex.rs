@@ -24,6 +24,10 @@ use crate::{
 /// ```
 ///
 /// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a place waits.
+///
+/// It has a cache line to itself, with the beginning of the value: if others wrote to what lies beside it, those who come and go would
+/// have to wait for that.
+#[repr(align(64))]
 pub struct Mutex<T: ?Sized, L = Tickets> {
     pub(crate) line: L,
     value: UnsafeCell<T>,

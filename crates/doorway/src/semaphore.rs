@@ -25,8 +25,10 @@ use crate::{
 /// ```
 ///
 /// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a turn waits.
+///
+/// It has a cache line to itself: if others wrote to what lies beside it, those who come and go would have to wait for that.
+#[repr(align(64))]
 pub struct Semaphore<L = TicketsFor> {
-    k: usize,
     pub(crate) line: L,
 }
 
@@ -41,7 +43,7 @@ impl Semaphore {
     /// ```
     #[must_use]
     pub const fn new(k: usize) -> Semaphore {
-        Semaphore { k, line: TicketsFor::new(k) }
+        Semaphore { line: TicketsFor::new(k) }
     }
 }
 
@@ -54,7 +56,7 @@ impl<A: Algorithm<L>, L: Layout> Semaphore<Slotted<A, L>> {
     /// See [`algorithms`](crate::algorithms).
     #[must_use]
     pub fn with_slots(k: usize, slots: usize) -> Self {
-        Semaphore { k, line: Slotted::new(slots, k) }
+        Semaphore { line: Slotted::new(slots, k) }
     }
 }
 
@@ -63,8 +65,8 @@ impl<L: Line> Semaphore<L> {
     ///
     /// See [`new`](Semaphore::new).
     #[must_use]
-    pub const fn permits(&self) -> usize {
-        self.k
+    pub fn permits(&self) -> usize {
+        self.line.permits()
     }
 
     /// Waits in line until we may go in.
@@ -132,7 +134,7 @@ impl<L: Patient> Semaphore<L> {
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let there = self.line.there();
-        f.debug_struct("Semaphore").field("permits", &self.k).field("inside or in line", &there).finish()
+        f.debug_struct("Semaphore").field("permits", &self.permits()).field("inside or in line", &there).finish()
     }
 }
 

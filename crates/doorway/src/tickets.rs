@@ -26,6 +26,9 @@ pub struct Numbered<A> {
 
 /// An algorithm in which a place is a number and one counter lets in.
 trait Numbers: Exclusion<Threads, Place = Count> + Send + Sync {
+    /// How many may be inside.
+    fn permits(&self) -> usize;
+
     /// What everyone waits on.
     fn counter(&self) -> &Reg<Count, Packed>;
 
@@ -40,6 +43,10 @@ trait Numbers: Exclusion<Threads, Place = Count> + Send + Sync {
 }
 
 impl Numbers for Ticket<Threads> {
+    fn permits(&self) -> usize {
+        1
+    }
+
     fn counter(&self) -> &Reg<Count, Packed> {
         self.serving()
     }
@@ -61,6 +68,10 @@ impl Numbers for Ticket<Threads> {
 }
 
 impl Numbers for TicketK<Threads> {
+    fn permits(&self) -> usize {
+        self.k()
+    }
+
     fn counter(&self) -> &Reg<Count, Packed> {
         self.left()
     }
@@ -137,6 +148,10 @@ impl<A: Numbers> Numbered<A> {
 #[allow(private_bounds, reason = "which locks there are is not for others to add to")]
 impl<A: Numbers> Line for Numbered<A> {
     type Place = Count;
+
+    fn permits(&self) -> usize {
+        self.lock.permits()
+    }
 
     #[inline(always)]
     fn arrive(&self) -> Count {

@@ -7,7 +7,7 @@ mod standard;
 
 use std::{error, fmt, sync::atomic::AtomicU64, sync::atomic::Ordering::SeqCst};
 
-use crate::job::{Lock, Made};
+use crate::job::{Job, Lock, Made, Tally};
 
 /// A lock that can be measured.
 ///
@@ -80,7 +80,7 @@ impl Candidate {
 
     /// A lock for one at a time.
     fn mutex<L: Lock + 'static>(group: Group, name: &'static str, order: &'static str, make: fn() -> L) -> Candidate {
-        Candidate::new(group, name, order, move |k, _| (k == 1).then(|| Box::new(make()) as Box<dyn Made>))
+        Candidate::new(group, name, order, move |k, _| (k == 1).then(|| Box::new(Apart(make())) as Box<dyn Made>))
     }
 
     /// A lock for any k.
@@ -90,7 +90,17 @@ impl Candidate {
         order: &'static str,
         make: fn(usize) -> L,
     ) -> Candidate {
-        Candidate::new(group, name, order, move |k, _| Some(Box::new(make(k))))
+        Candidate::new(group, name, order, move |k, _| Some(Box::new(Apart(make(k)))))
+    }
+}
+
+/// A lock in cache lines of its own: else it would matter what it happens to lie beside.
+#[repr(align(128))]
+struct Apart<L>(L);
+
+impl<L: Lock> Made for Apart<L> {
+    fn work(&self, p: usize, job: &Job<'_>) -> Tally {
+        self.0.work(p, job)
     }
 }
 
