@@ -17,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crossbeam_utils::CachePadded;
 use doorway_algorithms::mutex;
 use doorway_memory::{Exclusion, Pid};
 use doorway_native::{Heap, Layout, Native, Packed, Spinning};
@@ -51,7 +52,6 @@ fn main() -> ExitCode {
         "dijkstra" => run!(mutex::dijkstra::Dijkstra<_>),
         "filter" => run!(mutex::filter::Filter<_>),
         "tournament" => run!(mutex::tournament::Tournament<_>),
-        "peterson-tree" => run!(mutex::peterson_tree::PetersonTree<_>),
         "yang-anderson" => run!(mutex::yang_anderson::YangAnderson<_>),
         "black-white-bakery" => run!(mutex::black_white_bakery::BlackWhiteBakery<_>),
         "lamport-fast" => run!(mutex::lamport_fast::LamportFast<_>),
@@ -65,28 +65,23 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// In cache lines of its own.
-#[derive(Default)]
-#[repr(align(128))]
-struct Apart<T>(T);
-
 /// What threads see of each other inside.
 #[derive(Default)]
 struct Room {
-    who: Apart<AtomicUsize>,
-    sum: Apart<AtomicU32>,
+    who: CachePadded<AtomicUsize>,
+    sum: CachePadded<AtomicU32>,
 }
 
 impl Room {
     fn stay(&self, p: usize, random: &mut u32) {
-        self.who.0.store(p, Relaxed);
-        let sum = self.sum.0.load(Relaxed);
+        self.who.store(p, Relaxed);
+        let sum = self.sum.load(Relaxed);
         *random ^= *random << 6;
         *random ^= *random >> 21;
         *random ^= *random << 7;
         idle();
-        self.sum.0.store(sum.wrapping_add(*random), Relaxed);
-        assert!(self.who.0.load(Relaxed) == p, "somebody else is inside");
+        self.sum.store(sum.wrapping_add(*random), Relaxed);
+        assert!(self.who.load(Relaxed) == p, "somebody else is inside");
     }
 }
 
@@ -106,12 +101,12 @@ fn idle() {
 }
 
 fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), threads: usize, time: Duration) -> f64 {
-    let (stop, room) = (Apart(AtomicBool::new(false)), Apart(Room::default()));
+    let (stop, room) = (CachePadded::new(AtomicBool::new(false)), Room::default());
     let start = Barrier::new(threads + 1);
     let work = |p| {
         pin(p);
         start.wait();
-        passages(lock, p, &room.0, &stop.0)
+        passages(lock, p, &room, &stop)
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -123,7 +118,7 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
         start.wait();
         let begin = Instant::now();
         thread::sleep(time);
-        stop.0.store(true, SeqCst);
+        stop.store(true, SeqCst);
         let took = begin.elapsed();
         let entries: u64 = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).sum();
         entries as f64 / took.as_secs_f64()

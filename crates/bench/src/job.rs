@@ -11,6 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crossbeam_utils::CachePadded;
+
 use crate::{busy, histogram::Histogram};
 
 /// One thread's way through a lock.
@@ -58,17 +60,12 @@ pub(crate) enum Job<'a> {
 pub(crate) struct Room {
     pub(crate) start: Barrier,
     phase: AtomicU8,
-    /// How often each thread has passed.
-    entries: Vec<Own>,
+    /// How often each thread has passed. Each is written by one thread, again and again: nobody else's cache line.
+    entries: Vec<CachePadded<AtomicU64>>,
     pub(crate) inside: Inside,
     /// Turns of work outside.
     pub(crate) outside: u32,
 }
-
-/// Written by one thread, again and again: nobody else's cache line.
-#[repr(align(128))]
-#[derive(Default)]
-struct Own(AtomicU64);
 
 /// Where a job is. What is seen while some threads have not yet begun does not count.
 const BEGINNING: u8 = 0;
@@ -79,7 +76,7 @@ const OVER: u8 = 2;
 // joining it.
 impl Room {
     pub(crate) fn new(threads: usize, inside: Inside, outside: u32) -> Room {
-        let entries = (0..threads).map(|_| Own::default()).collect();
+        let entries = (0..threads).map(|_| CachePadded::default()).collect();
         Room { start: Barrier::new(threads + 1), phase: AtomicU8::new(BEGINNING), entries, inside, outside }
     }
 
@@ -100,11 +97,11 @@ impl Room {
 
     /// How often each thread has passed so far.
     pub(crate) fn entries(&self) -> Vec<u64> {
-        self.entries.iter().map(|own| own.0.load(Relaxed)).collect()
+        self.entries.iter().map(|own| own.load(Relaxed)).collect()
     }
 
     fn has_passed(&self, p: usize, times: u64) {
-        self.entries[p].0.store(times, Relaxed);
+        self.entries[p].store(times, Relaxed);
     }
 }
 

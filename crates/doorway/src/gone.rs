@@ -18,7 +18,7 @@ use doorway_native::{
 /// # No lost turn
 /// Who leaves writes that it has left, and then looks whether it is called; if so, whether a place was given up. Who gives up calls,
 /// enters its place here, and then looks whether its turn has come. So who leaves reads nothing here as a rule: the lock's cache line
-/// may be somebody else's by then.
+/// may be somebody else's by then. While a place is given up and its turn has not come, every write in the process pays for a look.
 #[derive(Debug)]
 pub(crate) struct Gone {
     /// How many there are, or are about to be.

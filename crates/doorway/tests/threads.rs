@@ -23,7 +23,13 @@ fn what_can_be_sent_and_shared_is_what_users_expect() {
     sync::<Semaphore>();
     send::<Permit<'_>>();
     send::<Turn<'_>>();
-    assert!(size_of::<Mutex<()>>() <= 64, "{}", size_of::<Mutex<()>>());
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn a_lock_and_a_small_value_are_one_cache_line() {
+    assert_eq!([size_of::<Mutex<()>>(), size_of::<Mutex<String>>(), size_of::<Semaphore>()], [64; 3]);
+    assert_eq!([align_of::<Mutex<()>>(), align_of::<Semaphore>()], [64; 2]);
 }
 
 #[test]

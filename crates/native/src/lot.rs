@@ -17,6 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crossbeam_utils::CachePadded;
+
 use crate::{
     barrier,
     sync::{
@@ -33,10 +35,7 @@ const ROWS: usize = 64;
 
 /// How many sleep or are about to, in all rows, and how many [calls](Call) there are. In a cache line of its own, since everyone
 /// reads it after every write.
-static SLEEPERS: Apart<AtomicU32> = Apart(AtomicU32::new(0));
-
-#[repr(align(128))]
-struct Apart<T>(T);
+static SLEEPERS: CachePadded<AtomicU32> = CachePadded::new(AtomicU32::new(0));
 
 static LOT: [Row; ROWS] =
     [const { Row { sleepers: AtomicU32::new(0), last: AtomicUsize::new(0), list: Mutex::new(Vec::new()) } }; ROWS];
@@ -81,7 +80,7 @@ fn row_of(address: usize) -> &'static Row {
 impl Row {
     fn sleep_less(&self, awake: u32) {
         self.sleepers.fetch_sub(awake, Relaxed);
-        SLEEPERS.0.fetch_sub(awake, Relaxed);
+        SLEEPERS.fetch_sub(awake, Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Sleeper>> {
@@ -105,7 +104,7 @@ pub(crate) fn is_called() -> bool {
     // goes; and the one in `Call::new`. `ticket-sleeping` in the catalogue is this protocol; without the barrier it loses a wake-up
     // (checker/tests/checks/tso.rs: `no_wake_up_is_lost_and_the_barrier_is_needed_for_it`).
     compiler_fence(SeqCst);
-    SLEEPERS.0.load(Relaxed) != 0
+    SLEEPERS.load(Relaxed) != 0
 }
 
 /// As long as it lives, whoever writes a register of a memory that [sleeps](crate::Layout::SLEEPS) is
@@ -133,7 +132,7 @@ impl Call {
     /// See [`Call`].
     #[allow(clippy::new_without_default, reason = "it makes every thread pass a barrier")]
     pub fn new() -> Call {
-        SLEEPERS.0.fetch_add(1, SeqCst);
+        SLEEPERS.fetch_add(1, SeqCst);
         barrier::everywhere_surely();
         Call(())
     }
@@ -141,7 +140,7 @@ impl Call {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        SLEEPERS.0.fetch_sub(1, Relaxed);
+        SLEEPERS.fetch_sub(1, Relaxed);
     }
 }
 
@@ -194,7 +193,7 @@ pub(crate) fn sleep_until(
     let woken = AtomicBool::new(false);
     row.last.store(address, Relaxed);
     row.sleepers.fetch_add(1, SeqCst);
-    SLEEPERS.0.fetch_add(1, SeqCst);
+    SLEEPERS.fetch_add(1, SeqCst);
     let is_sure = barrier::everywhere();
     let mut list = row.lock();
     // ORDERING: Acquire. Pairs with: the write that makes it true, so that we see what came before it.

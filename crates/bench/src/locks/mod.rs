@@ -7,6 +7,8 @@ mod standard;
 
 use std::{error, fmt, sync::atomic::AtomicU64, sync::atomic::Ordering::SeqCst};
 
+use crossbeam_utils::CachePadded;
+
 use crate::job::{Job, Lock, Made, Tally};
 
 /// A lock that can be measured.
@@ -80,7 +82,9 @@ impl Candidate {
 
     /// A lock for one at a time.
     fn mutex<L: Lock + 'static>(group: Group, name: &'static str, order: &'static str, make: fn() -> L) -> Candidate {
-        Candidate::new(group, name, order, move |k, _| (k == 1).then(|| Box::new(Apart(make())) as Box<dyn Made>))
+        Candidate::new(group, name, order, move |k, _| {
+            (k == 1).then(|| Box::new(CachePadded::new(make())) as Box<dyn Made>)
+        })
     }
 
     /// A lock for any k.
@@ -90,17 +94,14 @@ impl Candidate {
         order: &'static str,
         make: fn(usize) -> L,
     ) -> Candidate {
-        Candidate::new(group, name, order, move |k, _| Some(Box::new(Apart(make(k)))))
+        Candidate::new(group, name, order, move |k, _| Some(Box::new(CachePadded::new(make(k)))))
     }
 }
 
 /// A lock in cache lines of its own: else it would matter what it happens to lie beside.
-#[repr(align(128))]
-struct Apart<L>(L);
-
-impl<L: Lock> Made for Apart<L> {
+impl<L: Lock> Made for CachePadded<L> {
     fn work(&self, p: usize, job: &Job<'_>) -> Tally {
-        self.0.work(p, job)
+        L::work(self, p, job)
     }
 }
 
