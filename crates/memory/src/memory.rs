@@ -311,7 +311,7 @@ pub trait Memory: Sized {
         n: usize,
         holds: impl Fn(&mut Self, Pid) -> Result<bool, Self::Halt>,
     ) -> Result<bool, Self::Halt> {
-        self.all(n.saturating_sub(1), move |m, i| holds(m, other(p, i)))
+        self.all(n, move |m, i| if i == p { Ok(true) } else { holds(m, i) })
     }
 
     /// Goes through everyone in `0..n` but `p`: "for each j ≠ i".
@@ -331,7 +331,7 @@ pub trait Memory: Sized {
         n: usize,
         body: impl Fn(&mut Self, Pid) -> Result<(), Self::Halt>,
     ) -> Result<(), Self::Halt> {
-        self.fold(n.saturating_sub(1), (), move |m, (), i| body(m, other(p, i)))
+        self.fold(n, (), move |m, (), i| if i == p { Ok(()) } else { body(m, i) })
     }
 
     /// Waits until `done` says so.
@@ -385,10 +385,4 @@ pub trait Memory: Sized {
     fn call<B: Local>(&mut self, body: impl Fn(&mut Self) -> Result<B, Self::Halt>) -> Result<B, Self::Halt> {
         self.turns((), |m, ()| Ok(Break(body(m)?)))
     }
-}
-
-/// The i-th of all but `p`. Not a comparison that the processor would have to guess: who `p` is changes from passage to passage.
-#[inline(always)]
-fn other(p: Pid, i: usize) -> Pid {
-    i + usize::from(i >= p)
 }
