@@ -71,6 +71,7 @@ pub struct Seat<P> {
     place: P,
     /// Whether the slot goes on being somebody's when the seat is left.
     is_kept: bool,
+    has_waited: bool,
 }
 
 /// Somebody who keeps a slot of a lock by an algorithm of the catalogue, and need not look for one each time.
@@ -236,7 +237,7 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
         let mut m = Native::new();
         let Ok(place) = self.algorithm.doorway(&mut m, slot.number);
         let Ok(place) = self.algorithm.enter(&mut m, slot.number, &place);
-        Seat { slot: slot.number, place, is_kept: true }
+        Seat { slot: slot.number, place, is_kept: true, has_waited: m.has_waited() }
     }
 }
 
@@ -249,17 +250,19 @@ impl<A: Algorithm<L>, L: Layout> Line for Slotted<A, L> {
 
     fn arrive(&self) -> Self::Place {
         let slot = self.take_slot();
-        let Ok(place) = self.algorithm.doorway(&mut Native::new(), slot);
-        Seat { slot, place, is_kept: false }
+        let mut m = Native::new();
+        let Ok(place) = self.algorithm.doorway(&mut m, slot);
+        Seat { slot, place, is_kept: false, has_waited: m.has_waited() }
     }
 
     fn wait(&self, seat: &mut Self::Place) {
-        let Ok(inside) = self.algorithm.enter(&mut Native::new(), seat.slot, &seat.place);
-        seat.place = inside;
+        let mut m = Native::having_waited(seat.has_waited);
+        let Ok(inside) = self.algorithm.enter(&mut m, seat.slot, &seat.place);
+        (seat.place, seat.has_waited) = (inside, m.has_waited());
     }
 
     fn leave(&self, seat: &Self::Place) {
-        let mut m = Native::new();
+        let mut m = Native::having_waited(seat.has_waited);
         let Ok(()) = self.algorithm.exit(&mut m, seat.slot, &seat.place);
         // ORDERING: Release. Pairs with: the Acquire in `take_slot`.
         self.slots[seat.slot].store(if seat.is_kept { KEPT } else { FREE }, Release);

@@ -96,8 +96,9 @@ pub struct Native<L = Padded> {
     patience: wait::Patience,
     /// Whether anybody slept or [called](Call) when we wrote.
     is_called: bool,
-    /// The address of a register that we have written and on which somebody slept.
-    slept_on: Option<NonZeroUsize>,
+    /// Who should go first when we have left: `WAITED`, if we had to wait; or the address of a register that we have written and on
+    /// which somebody slept. In one word, since it is looked at after every passage.
+    line: Option<NonZeroUsize>,
     layout: PhantomData<L>,
 }
 
@@ -116,21 +117,46 @@ impl<L> Native<L> {
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Native { patience: wait::Patience::new(), is_called: false, slept_on: None, layout: PhantomData }
+        Native::having_waited(false)
+    }
+
+    /// A view for who leaves a lock with another one than it entered by. Whether it [had to wait](Native::has_waited) then is told
+    /// here, for [`after_you`](Native::after_you).
+    ///
+    /// ```
+    /// let m: doorway_native::Native = doorway_native::Native::having_waited(true);
+    /// assert!(m.has_waited());
+    /// ```
+    #[must_use]
+    #[inline(always)]
+    pub const fn having_waited(has_waited: bool) -> Self {
+        let line = if has_waited { Some(wait::WAITED) } else { None };
+        Native { patience: wait::Patience::new(), is_called: false, line, layout: PhantomData }
+    }
+
+    /// Whether anything had to be waited for, since [`after_you`](Native::after_you).
+    ///
+    /// See [`having_waited`](Native::having_waited).
+    #[must_use]
+    #[inline(always)]
+    pub const fn has_waited(&self) -> bool {
+        self.line.is_some()
     }
 }
 
 impl<L: Layout> Native<L> {
-    /// Called after having left a lock: lets those run first who slept in its line, so that we do not stand at its end again
-    /// before it is empty. Without it a line that has once slept goes on sleeping. If nobody slept, it is nothing.
+    /// Called after having left a lock: lets the others go first, so that we do not stand at the end of its line again before it is
+    /// empty. Those who slept in it run until it is: a line that has once slept would else go on sleeping. If we had to wait, we
+    /// stay away for as long as it takes to go in and out: two who do nothing else would else be in each other's way at every step.
+    /// Otherwise it is nothing.
     ///
     /// ```
     /// doorway_native::Native::<doorway_native::Padded>::new().after_you();
     /// ```
     #[inline(always)]
     pub fn after_you(&mut self) {
-        if let Some(address) = self.slept_on.take() {
-            wait::after_you(address.get());
+        if let Some(line) = self.line.take() {
+            wait::after_you(line);
         }
     }
 
@@ -153,7 +179,7 @@ impl<L: Layout> Native<L> {
         if lot::is_called() {
             self.is_called = true;
             if lot::wake(register) {
-                self.slept_on = NonZeroUsize::new(lot::address(register));
+                self.line = NonZeroUsize::new(lot::address(register));
             }
         }
     }
@@ -320,7 +346,10 @@ impl<L: Layout> Native<L> {
         holds: impl Fn(T) -> bool + Sync,
         deadline: Instant,
     ) -> bool {
-        holds(T::of_word(reg.0.load(READ))) || wait_until(reg, holds, Some(deadline))
+        holds(T::of_word(reg.0.load(READ))) || {
+            self.line = self.line.or(Some(wait::WAITED));
+            wait_until(reg, holds, Some(deadline))
+        }
     }
 }
 
@@ -407,12 +436,14 @@ impl<L: Layout> Memory for Native<L> {
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
         if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
+            self.line = self.line.or(Some(wait::WAITED));
         }
         Ok(())
     }
 
     #[inline(always)]
     fn relax(&mut self) {
+        self.line = self.line.or(Some(wait::WAITED));
         if L::SLEEPS {
             self.patience.relax();
         } else {

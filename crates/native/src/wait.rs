@@ -12,6 +12,7 @@
 //! ARCHITECTURE.md has the figures.
 use std::{
     hint,
+    num::NonZeroUsize,
     time::{Duration, Instant},
 };
 
@@ -86,19 +87,29 @@ pub(crate) fn spinning(register: &AtomicU64, is_there: impl Fn(u64) -> bool, dea
     true
 }
 
+/// Instead of an address: we had to wait, and nobody slept. No register is there.
+pub(crate) const WAITED: NonZeroUsize = NonZeroUsize::MIN;
+
+/// So many pauses who has waited and left stays away.
+const PAUSES_OF_THE_LEAVER: u32 = 4;
+
 /// So often in a row who has left gives way to a line that does not get shorter, and so often in all.
 const WAYS_FOR_NOTHING: u32 = 4;
 const WAYS_OF_THE_LEAVER: u32 = 64;
 
-/// After having left a lock in whose line threads slept on the register at this address: lets them run, until nobody sleeps
-/// there any more or the line stands still; then whoever is inside sleeps too, and nobody is helped.
+/// After having left a lock for which we waited: stays away for a moment. If threads slept in its line on the register at this
+/// address, lets them run, until nobody sleeps there any more or the line stands still; then whoever is inside sleeps too, and
+/// nobody is helped.
 #[cold]
 #[inline(never)]
-pub(crate) fn after_you(address: usize) {
+pub(crate) fn after_you(line: NonZeroUsize) {
+    if line == WAITED {
+        return (0..PAUSES_OF_THE_LEAVER).for_each(|_| hint::spin_loop());
+    }
     let (mut before, mut for_nothing) = (u32::MAX, 0);
     for _ in 0..WAYS_OF_THE_LEAVER {
         thread::yield_now();
-        let now = lot::sleepers_on(address);
+        let now = lot::sleepers_on(line.get());
         for_nothing = if now < before { 0 } else { for_nothing + 1 };
         if now == 0 || for_nothing == WAYS_FOR_NOTHING {
             return;
