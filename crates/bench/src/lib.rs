@@ -49,6 +49,8 @@ const COUNTING: f64 = 0.6;
 pub struct Results {
     /// Nanoseconds of one atomic addition, alone.
     pub fetch_add_ns: f64,
+    /// Entries a second if there were no lock, for each scenario in which threads work: no lock can have more.
+    pub no_lock_ops_per_s: Vec<(Scenario, f64)>,
     /// One for each lock in each scenario it is for, in the order of [`Scenario::all`].
     pub rows: Vec<Row>,
     /// How many rounds are complete; less than [`ROUNDS`] if it was interrupted.
@@ -73,7 +75,10 @@ pub struct Row {
     pub ns: Option<f64>,
     /// Entries a second of all threads, over all rounds.
     pub ops_per_s: Option<f64>,
-    /// The same; the best of all turns.
+    /// By how much that may be off, as a part of it: the standard error over all turns, each beside what most locks did in the same
+    /// turn. What differs by less than two of these is a tie.
+    pub ops_error: Option<f64>,
+    /// Entries a second; the best of all turns.
     pub best_ops_per_s: Option<f64>,
     /// Jain's index of fairness: 1 if all threads enter equally often, 1/n if only one does. The median of the rounds.
     pub jain: Option<f64>,
@@ -131,9 +136,14 @@ pub fn run(
     mut tell: impl FnMut(Progress) -> ControlFlow<()>,
 ) -> Results {
     let busy = Busy::calibrate();
+    let nothing = locks::nothing();
     let mut cells: Vec<Cell<'_>> = scenarios
         .iter()
-        .flat_map(|&scenario| locks.iter().map(move |lock| Cell::new(lock, scenario)))
+        .flat_map(|&scenario| {
+            let is_measured = locks.iter().any(|lock| fresh(lock, scenario).is_some());
+            let nothing = (is_measured && scenario.kind == Kind::Busy).then_some(&nothing);
+            locks.iter().chain(nothing).map(move |lock| Cell::new(lock, scenario))
+        })
         .filter(|cell| fresh(cell.lock, cell.scenario).is_some())
         .collect();
     let order = order(&cells);
@@ -149,12 +159,45 @@ pub fn run(
         for &i in &order {
             let Cell { lock, scenario, .. } = cells[i];
             if tell(Progress { round, lock: lock.name, scenario }).is_break() {
-                return Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: round - 1 };
+                return results(&cells, &nothing, fetch_add_ns, round - 1);
             }
             cells[i].measure(unit * scenario.weight() / scenario.turns(), busy);
         }
     }
-    Results { fetch_add_ns, rows: cells.iter().map(Cell::row).collect(), rounds: ROUNDS }
+    results(&cells, &nothing, fetch_add_ns, ROUNDS)
+}
+
+fn results(cells: &[Cell<'_>], nothing: &Candidate, fetch_add_ns: f64, rounds: usize) -> Results {
+    let (mut no_lock_ops_per_s, mut rows) = (vec![], vec![]);
+    for scenario in cells.chunk_by(|a, b| a.scenario == b.scenario) {
+        let usual = usual_turns(scenario);
+        for cell in scenario {
+            let row = cell.row(&usual);
+            if std::ptr::eq(cell.lock, nothing) {
+                no_lock_ops_per_s.extend(row.ops_per_s.map(|ops| (cell.scenario, ops)));
+            } else {
+                rows.push(row);
+            }
+        }
+    }
+    Results { fetch_add_ns, no_lock_ops_per_s, rows, rounds }
+}
+
+/// Entries a second of the lock in the middle, in each turn. Nothing, if there are too few locks to tell what is usual.
+fn usual_turns(cells: &[Cell<'_>]) -> Vec<f64> {
+    const ENOUGH: usize = 3;
+    let turns = cells.iter().map(|cell| cell.turns.len()).min().unwrap_or(0);
+    let turn = |t: usize| median(&cells.iter().map(|cell| cell.turns[t]).collect::<Vec<_>>());
+    if cells.len() < ENOUGH { vec![] } else { (0..turns).filter_map(turn).collect() }
+}
+
+/// The standard error of the mean, as a part of it, if there are enough values to tell.
+fn standard_error(values: &[f64]) -> Option<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let error = (squares / (n - 1.0) / n).sqrt() / mean;
+    error.is_finite().then_some(error)
 }
 
 /// In which order cells are measured in a round: scenario by scenario, all locks in turn, as often as the scenario asks for, and
@@ -181,7 +224,8 @@ struct Cell<'a> {
     entries: u64,
     took: Duration,
     cpu: Option<Duration>,
-    best_ops_per_s: f64,
+    /// Entries a second of each turn.
+    turns: Vec<f64>,
     jain: Vec<f64>,
     passed: Histogram,
     wait: Histogram,
@@ -198,7 +242,7 @@ impl<'a> Cell<'a> {
             entries: 0,
             took: Duration::ZERO,
             cpu: Some(Duration::ZERO),
-            best_ops_per_s: 0.0,
+            turns: vec![],
             jain: vec![],
             passed,
             wait,
@@ -227,7 +271,7 @@ impl<'a> Cell<'a> {
         self.entries += sum;
         self.took += crowd.took;
         self.cpu = self.cpu.zip(crowd.cpu).map(|(all, cpu)| all + cpu);
-        self.best_ops_per_s = self.best_ops_per_s.max(sum as f64 / crowd.took.as_secs_f64());
+        self.turns.push(sum as f64 / crowd.took.as_secs_f64());
         self.jain.extend(jain(&crowd.entries));
 
         let (lock, watched, door) = (fresh(), room(), Door::default());
@@ -239,11 +283,13 @@ impl<'a> Cell<'a> {
         self.most_inside = self.most_inside.max(door.most_inside.load(Relaxed));
     }
 
-    fn row(&self) -> Row {
+    /// What is told of it, beside what most locks did in each turn.
+    fn row(&self, usual: &[f64]) -> Row {
         let Cell { lock, scenario, .. } = *self;
         const NEARLY_ALL: f64 = 0.999;
         let was_crowded = !self.took.is_zero();
         let entries = self.entries as f64;
+        let beside: Vec<f64> = self.turns.iter().zip(usual).map(|(ops, usual)| ops / usual).collect();
         Row {
             lock: lock.name,
             group: lock.group,
@@ -251,7 +297,8 @@ impl<'a> Cell<'a> {
             scenario,
             ns: self.ns.is_finite().then_some(self.ns),
             ops_per_s: was_crowded.then(|| entries / self.took.as_secs_f64()),
-            best_ops_per_s: was_crowded.then_some(self.best_ops_per_s),
+            ops_error: standard_error(&beside),
+            best_ops_per_s: self.turns.iter().copied().reduce(f64::max),
             jain: median(&self.jain),
             passed_p999: self.passed.quantile(NEARLY_ALL),
             passed_max: self.passed.most(),
@@ -324,6 +371,14 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(&[4.0, 1.0]), Some(1.0));
+    }
+
+    #[test]
+    fn four_times_as_many_values_are_off_by_half() {
+        assert_eq!((standard_error(&[1.0]), standard_error(&[0.0, 0.0])), (None, None));
+        assert_eq!(standard_error(&[2.0, 2.0, 2.0]), Some(0.0));
+        let error = standard_error(&[1.0, 3.0].repeat(50)).unwrap();
+        assert!((error - 0.05).abs() < 0.001, "{error}");
     }
 
     #[test]

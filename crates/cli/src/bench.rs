@@ -147,6 +147,11 @@ fn ranked(results: &Results, scenario: Scenario) -> Vec<&Row> {
     rows
 }
 
+/// Entries a second if there were no lock.
+fn no_lock(results: &Results, scenario: Scenario) -> Option<f64> {
+    results.no_lock_ops_per_s.iter().find(|(of, _)| *of == scenario).map(|&(_, ops)| ops)
+}
+
 /// Entries a second of the standard library's lock, and of the best that others have in order of arrival.
 fn yardsticks(rows: &[&Row]) -> (Option<f64>, Option<f64>) {
     let of_std = rows.iter().filter(|row| row.group == Group::Standard);
@@ -163,7 +168,7 @@ fn as_text(results: &Results) -> String {
         let _ = writeln!(text, "{scenario}");
         match scenario.kind {
             Kind::Alone => alone(&mut text, &rows, results.fetch_add_ns),
-            _ => together(&mut text, &rows),
+            _ => together(&mut text, &rows, no_lock(results, scenario)),
         }
         text.push('\n');
     }
@@ -175,7 +180,8 @@ fn as_text(results: &Results) -> String {
         let _ = writeln!(text, "`{lock}` FAILS: {most_inside} were inside at once, {scenario}");
     }
     text += "* ours. Jain: 1 if all enter equally often. passed: others who entered between one's arrival and entry.\n";
-    text += "Compare ratios, and only within one run. The catalogue's locks: `--only catalogue`.\n";
+    text += "Compare ratios, and only within one run; what differs by less than twice +- is a tie.\n";
+    text += "The catalogue's locks: `--only catalogue`.\n";
     if !cfg!(feature = "peers") {
         text += "Other people's locks: `cargo run --release --features peers -- bench`.\n";
     }
@@ -195,24 +201,38 @@ fn alone(text: &mut String, rows: &[&Row], fetch_add: f64) {
     }
 }
 
-fn together(text: &mut String, rows: &[&Row]) {
+fn together(text: &mut String, rows: &[&Row], no_lock: Option<f64>) {
     let (standard, in_order) = yardsticks(rows);
+    let ratio = |ops: Option<f64>, to: Option<f64>| or_dash(ops.zip(to).map(|(ops, to)| format!("{:.2}", ops / to)));
     let _ = writeln!(
         text,
-        "  {:<26}{:<8}{:>10}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
-        "lock", "order", "entries/s", "x std", "x fifo", "Jain", "passed p99.9", "max", "wait p99.9", "CPU us"
+        "  {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
+        "lock", "order", "entries/s", "+- %", "x std", "x fifo", "Jain", "passed p99.9", "max", "wait p99.9", "CPU us"
     );
-    for row in rows {
-        let ratio = |to: Option<f64>| or_dash(row.ops_per_s.zip(to).map(|(ops, to)| format!("{:.2}", ops / to)));
+    if let Some(ops) = no_lock {
+        let ratios = [standard, in_order].map(|to| ratio(no_lock, to));
         let _ = writeln!(
             text,
-            "{} {:<26}{:<8}{:>10}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
+            "  {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}",
+            "(no lock at all)",
+            "",
+            entries(ops),
+            "",
+            ratios[0],
+            ratios[1]
+        );
+    }
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "{} {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
             mark(row),
             row.lock,
             row.order,
             or_dash(row.ops_per_s.map(entries)),
-            ratio(standard),
-            ratio(in_order),
+            or_dash(row.ops_error.map(|error| format!("{:.1}", error * 100.0))),
+            ratio(row.ops_per_s, standard),
+            ratio(row.ops_per_s, in_order),
             or_dash(row.jain.map(|jain| format!("{jain:.2}"))),
             or_dash(row.passed_p999.map(|passed| passed.to_string())),
             or_dash(row.passed_max.map(|passed| passed.to_string())),
@@ -255,7 +275,9 @@ fn as_json(results: &Results) -> Value {
             "ns_uncontended": alone(row),
             "ns_fetch_add": results.fetch_add_ns,
             "ops_per_s": row.ops_per_s,
+            "ops_per_s_error": row.ops_error,
             "ops_per_s_best": row.best_ops_per_s,
+            "ops_per_s_no_lock": no_lock(results, row.scenario),
             "jain": row.jain,
             "passed_p999": row.passed_p999,
             "passed_max": row.passed_max,

@@ -178,6 +178,20 @@ impl fmt::Display for Unknown {
     }
 }
 
+/// No lock: what the work by itself takes. Not among the candidates, since it does not exclude.
+pub(crate) fn nothing() -> Candidate {
+    Candidate::new(Group::Standard, "no lock", NONE, |_, _| Some(Box::new(Nothing)))
+}
+
+struct Nothing;
+
+impl Lock for Nothing {
+    #[inline(always)]
+    fn pass(&self, inside: impl FnOnce()) {
+        inside();
+    }
+}
+
 /// What the least lock costs: one atomic addition.
 #[derive(Default)]
 pub(crate) struct FetchAdd(AtomicU64);
