@@ -75,7 +75,7 @@ pub struct Row {
     pub ns: Option<f64>,
     /// Entries a second of all threads, over all rounds.
     pub ops_per_s: Option<f64>,
-    /// By how much that may be off, as a part of it: the standard error over all turns, each beside what most locks did in the same
+    /// By how much that may be off, as a part of it: the standard error over all turns, each beside how fast everything was in that
     /// turn. What differs by less than two of these is a tie.
     pub ops_error: Option<f64>,
     /// Entries a second; the best of all turns.
@@ -183,18 +183,24 @@ fn results(cells: &[Cell<'_>], nothing: &Candidate, fetch_add_ns: f64, rounds: u
     Results { fetch_add_ns, no_lock_ops_per_s, rows, rounds }
 }
 
-/// Entries a second of the lock in the middle, in each turn. Nothing, if there are too few locks to tell what is usual.
+/// How fast everything was in each turn, beside all turns: each lock beside its own mean, and of these the one in the middle.
+/// Nothing, if there are too few locks to tell.
 fn usual_turns(cells: &[Cell<'_>]) -> Vec<f64> {
     const ENOUGH: usize = 3;
     let turns = cells.iter().map(|cell| cell.turns.len()).min().unwrap_or(0);
-    let turn = |t: usize| median(&cells.iter().map(|cell| cell.turns[t]).collect::<Vec<_>>());
+    let means: Vec<f64> = cells.iter().map(|cell| mean(&cell.turns)).collect();
+    let turn =
+        |t: usize| median(&cells.iter().zip(&means).map(|(cell, mean)| cell.turns[t] / mean).collect::<Vec<_>>());
     if cells.len() < ENOUGH { vec![] } else { (0..turns).filter_map(turn).collect() }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The standard error of the mean, as a part of it, if there are enough values to tell.
 fn standard_error(values: &[f64]) -> Option<f64> {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
+    let (n, mean) = (values.len() as f64, mean(values));
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let error = (squares / (n - 1.0) / n).sqrt() / mean;
     error.is_finite().then_some(error)
@@ -283,7 +289,7 @@ impl<'a> Cell<'a> {
         self.most_inside = self.most_inside.max(door.most_inside.load(Relaxed));
     }
 
-    /// What is told of it, beside what most locks did in each turn.
+    /// What is told of it; `usual` is how fast everything was in each turn.
     fn row(&self, usual: &[f64]) -> Row {
         let Cell { lock, scenario, .. } = *self;
         const NEARLY_ALL: f64 = 0.999;

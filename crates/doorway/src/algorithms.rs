@@ -71,7 +71,7 @@ pub struct Seat<P> {
     place: P,
     /// Whether the slot goes on being somebody's when the seat is left.
     is_kept: bool,
-    has_waited: bool,
+    has_met_others: bool,
 }
 
 /// Somebody who keeps a slot of a lock by an algorithm of the catalogue, and need not look for one each time.
@@ -237,7 +237,7 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
         let mut m = Native::new();
         let Ok(place) = self.algorithm.doorway(&mut m, slot.number);
         let Ok(place) = self.algorithm.enter(&mut m, slot.number, &place);
-        Seat { slot: slot.number, place, is_kept: true, has_waited: m.has_waited() }
+        Seat { slot: slot.number, place, is_kept: true, has_met_others: m.has_met_others() }
     }
 }
 
@@ -252,17 +252,17 @@ impl<A: Algorithm<L>, L: Layout> Line for Slotted<A, L> {
         let slot = self.take_slot();
         let mut m = Native::new();
         let Ok(place) = self.algorithm.doorway(&mut m, slot);
-        Seat { slot, place, is_kept: false, has_waited: m.has_waited() }
+        Seat { slot, place, is_kept: false, has_met_others: m.has_met_others() }
     }
 
     fn wait(&self, seat: &mut Self::Place) {
-        let mut m = Native::having_waited(seat.has_waited);
+        let mut m = Native::having_met_others(seat.has_met_others);
         let Ok(inside) = self.algorithm.enter(&mut m, seat.slot, &seat.place);
-        (seat.place, seat.has_waited) = (inside, m.has_waited());
+        (seat.place, seat.has_met_others) = (inside, m.has_met_others());
     }
 
     fn leave(&self, seat: &Self::Place) {
-        let mut m = Native::having_waited(seat.has_waited);
+        let mut m = Native::having_met_others(seat.has_met_others);
         let Ok(()) = self.algorithm.exit(&mut m, seat.slot, &seat.place);
         // ORDERING: Release. Pairs with: the Acquire in `take_slot`.
         self.slots[seat.slot].store(if seat.is_kept { KEPT } else { FREE }, Release);

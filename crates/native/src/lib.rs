@@ -96,9 +96,9 @@ pub struct Native<L = Padded> {
     patience: wait::Patience,
     /// Whether anybody slept or [called](Call) when we wrote.
     is_called: bool,
-    /// Who should go first when we have left: `WAITED`, if we had to wait; or the address of a register that we have written and on
-    /// which somebody slept. In one word, since it is looked at after every passage.
-    line: Option<NonZeroUsize>,
+    /// Whom we have met and should let go first when we have left: who slept on the register at this address, which we have
+    /// written; or `SOMEBODY`, if we had to wait. In one word, since it is looked at after every passage.
+    met: Option<NonZeroUsize>,
     layout: PhantomData<L>,
 }
 
@@ -117,46 +117,49 @@ impl<L> Native<L> {
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Native::having_waited(false)
+        Native::having_met_others(false)
     }
 
-    /// A view for who leaves a lock with another one than it entered by. Whether it [had to wait](Native::has_waited) then is told
-    /// here, for [`after_you`](Native::after_you).
+    /// A view for who leaves a lock with another one than it entered by, and says here whether it [met
+    /// others](Native::has_met_others) then.
     ///
     /// ```
-    /// let m: doorway_native::Native = doorway_native::Native::having_waited(true);
-    /// assert!(m.has_waited());
+    /// let m: doorway_native::Native = doorway_native::Native::having_met_others(true);
+    /// assert!(m.has_met_others());
     /// ```
     #[must_use]
     #[inline(always)]
-    pub const fn having_waited(has_waited: bool) -> Self {
-        let line = if has_waited { Some(wait::WAITED) } else { None };
-        Native { patience: wait::Patience::new(), is_called: false, line, layout: PhantomData }
+    pub const fn having_met_others(has_met_others: bool) -> Self {
+        let met = if has_met_others { Some(wait::SOMEBODY) } else { None };
+        Native { patience: wait::Patience::new(), is_called: false, met, layout: PhantomData }
     }
 
-    /// Whether anything had to be waited for, since [`after_you`](Native::after_you).
+    /// Whether we had to wait, or somebody slept on what we wrote, since [`after_you`](Native::after_you).
     ///
-    /// See [`having_waited`](Native::having_waited).
+    /// See [`having_met_others`](Native::having_met_others).
     #[must_use]
     #[inline(always)]
-    pub const fn has_waited(&self) -> bool {
-        self.line.is_some()
+    pub const fn has_met_others(&self) -> bool {
+        self.met.is_some()
     }
 }
 
 impl<L: Layout> Native<L> {
     /// Called after having left a lock: lets the others go first, so that we do not stand at the end of its line again before it is
-    /// empty. Those who slept in it run until it is: a line that has once slept would else go on sleeping. If we had to wait, we
-    /// stay away for as long as it takes to go in and out: two who do nothing else would else be in each other's way at every step.
-    /// Otherwise it is nothing.
+    /// empty. Those who slept in it run until it is: a line that has once slept would else go on sleeping. If nobody slept and we had
+    /// to wait, we stay away for a moment: two who do little else would else be in each other's way at every step. Otherwise it is
+    /// nothing.
     ///
     /// ```
-    /// doorway_native::Native::<doorway_native::Padded>::new().after_you();
+    /// use doorway_native::{Native, Padded};
+    /// let mut m = Native::<Padded>::having_met_others(true);
+    /// m.after_you();
+    /// assert!(!m.has_met_others());
     /// ```
     #[inline(always)]
     pub fn after_you(&mut self) {
-        if let Some(line) = self.line.take() {
-            wait::after_you(line);
+        if let Some(whom) = self.met.take() {
+            wait::after_you(whom);
         }
     }
 
@@ -179,7 +182,7 @@ impl<L: Layout> Native<L> {
         if lot::is_called() {
             self.is_called = true;
             if lot::wake(register) {
-                self.line = NonZeroUsize::new(lot::address(register));
+                self.met = NonZeroUsize::new(lot::address(register));
             }
         }
     }
@@ -347,7 +350,7 @@ impl<L: Layout> Native<L> {
         deadline: Instant,
     ) -> bool {
         holds(T::of_word(reg.0.load(READ))) || {
-            self.line = self.line.or(Some(wait::WAITED));
+            self.met = self.met.or(Some(wait::SOMEBODY));
             wait_until(reg, holds, Some(deadline))
         }
     }
@@ -436,14 +439,14 @@ impl<L: Layout> Memory for Native<L> {
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
         if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
-            self.line = self.line.or(Some(wait::WAITED));
+            self.met = self.met.or(Some(wait::SOMEBODY));
         }
         Ok(())
     }
 
     #[inline(always)]
     fn relax(&mut self) {
-        self.line = self.line.or(Some(wait::WAITED));
+        self.met = self.met.or(Some(wait::SOMEBODY));
         if L::SLEEPS {
             self.patience.relax();
         } else {

@@ -9,6 +9,10 @@
 //! these run first ([`Native::after_you`](crate::Native::after_you)), and who arrives behind sleepers does too: soon the line
 //! is gone.
 //!
+//! Two who do little else than go in and out wait for each other at nearly every step, and each step of an algorithm of reads
+//! and writes moves a cache line from one to the other. If who had to wait stays away for a moment after it has left, the other
+//! one goes in and out alone, some times over, and they are less often there together.
+//!
 //! ARCHITECTURE.md has the figures.
 use std::{
     hint,
@@ -87,29 +91,29 @@ pub(crate) fn spinning(register: &AtomicU64, is_there: impl Fn(u64) -> bool, dea
     true
 }
 
-/// Instead of an address: we had to wait, and nobody slept. No register is there.
-pub(crate) const WAITED: NonZeroUsize = NonZeroUsize::MIN;
+/// Instead of an address, where no register is: for whom we waited, awake.
+pub(crate) const SOMEBODY: NonZeroUsize = NonZeroUsize::MIN;
 
-/// So many pauses who has waited and left stays away.
+/// So many pauses who had to wait stays away after it has left: about as long as it takes to go in and out.
 const PAUSES_OF_THE_LEAVER: u32 = 4;
 
 /// So often in a row who has left gives way to a line that does not get shorter, and so often in all.
 const WAYS_FOR_NOTHING: u32 = 4;
 const WAYS_OF_THE_LEAVER: u32 = 64;
 
-/// After having left a lock for which we waited: stays away for a moment. If threads slept in its line on the register at this
-/// address, lets them run, until nobody sleeps there any more or the line stands still; then whoever is inside sleeps too, and
-/// nobody is helped.
+/// After having left a lock: stays away for a moment, if we met somebody who was awake. Those who slept on the register at this
+/// address run, until nobody sleeps there any more or the line stands still; then whoever is inside sleeps too, and nobody is
+/// helped.
 #[cold]
 #[inline(never)]
-pub(crate) fn after_you(line: NonZeroUsize) {
-    if line == WAITED {
+pub(crate) fn after_you(whom: NonZeroUsize) {
+    if whom == SOMEBODY {
         return (0..PAUSES_OF_THE_LEAVER).for_each(|_| hint::spin_loop());
     }
     let (mut before, mut for_nothing) = (u32::MAX, 0);
     for _ in 0..WAYS_OF_THE_LEAVER {
         thread::yield_now();
-        let now = lot::sleepers_on(line.get());
+        let now = lot::sleepers_on(whom.get());
         for_nothing = if now < before { 0 } else { for_nothing + 1 };
         if now == 0 || for_nothing == WAYS_FOR_NOTHING {
             return;

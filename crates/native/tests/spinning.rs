@@ -1,4 +1,4 @@
-//! Threads that spin and never sleep.
+//! Threads that spin and never sleep, and those who do either.
 use std::{
     sync::atomic::{
         AtomicBool, AtomicU64,
@@ -10,7 +10,7 @@ use std::{
 
 use doorway_algorithms::mutex::{bakery::Bakery, filter::Filter, lamport_fast::LamportFast, mcs::Mcs};
 use doorway_memory::{Exclusion, Memory, Space};
-use doorway_native::{Native, Spinning};
+use doorway_native::{Layout, Native, Padded, Spinning};
 
 #[test]
 fn threads_that_spin_exclude_each_other_too() {
@@ -41,6 +41,23 @@ fn who_spins_to_a_deadline_sees_what_is_written_long_before_it() {
     assert!(waited);
     let soon = Instant::now() + Duration::from_millis(1);
     assert!(!Native::<Spinning>::new().until_deadline(&Spinning.shared("flag", false), |flag| flag, soon));
+}
+
+#[test]
+fn who_had_to_wait_has_met_others_until_they_went_first() {
+    fn in_layout<L: Layout>(mut layout: L) {
+        let (flag, mut m) = (layout.shared("flag", false), Native::<L>::new());
+        let Ok(()) = m.until(&flag, |flag| !flag);
+        assert!(!m.has_met_others(), "it was there already");
+        assert!(!m.until_deadline(&flag, |flag| flag, Instant::now() + Duration::from_millis(1)));
+        assert!(m.has_met_others());
+        m.after_you();
+        assert!(!m.has_met_others());
+        m.relax();
+        assert!(m.has_met_others());
+    }
+    in_layout(Padded);
+    in_layout(Spinning);
 }
 
 /// Few passages: on one processor each may take a time slice.
