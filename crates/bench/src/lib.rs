@@ -49,7 +49,7 @@ const COUNTING: f64 = 0.6;
 pub struct Results {
     /// Nanoseconds of one atomic addition, alone.
     pub fetch_add_ns: f64,
-    /// Entries a second if there were no lock, for each scenario in which threads work: no lock can have more.
+    /// Entries a second without a lock, for each scenario in which threads work: as much as the work allows.
     pub no_lock_ops_per_s: Vec<(Scenario, f64)>,
     /// One for each lock in each scenario it is for, in the order of [`Scenario::all`].
     pub rows: Vec<Row>,

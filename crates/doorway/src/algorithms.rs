@@ -71,6 +71,7 @@ pub struct Seat<P> {
     place: P,
     /// Whether the slot goes on being somebody's when the seat is left.
     is_kept: bool,
+    /// On the way in; see [`Native::has_met_others`].
     has_met_others: bool,
 }
 

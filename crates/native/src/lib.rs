@@ -172,6 +172,12 @@ impl<L: Layout> Native<L> {
         self.is_called
     }
 
+    /// Called when we have to wait, or had to.
+    #[inline(always)]
+    fn has_to_wait(&mut self) {
+        self.met = self.met.or(Some(wait::SOMEBODY));
+    }
+
     /// Called after each write. Who writes does not wait.
     #[inline(always)]
     fn written(&mut self, register: &AtomicU64) {
@@ -350,7 +356,7 @@ impl<L: Layout> Native<L> {
         deadline: Instant,
     ) -> bool {
         holds(T::of_word(reg.0.load(READ))) || {
-            self.met = self.met.or(Some(wait::SOMEBODY));
+            self.has_to_wait();
             wait_until(reg, holds, Some(deadline))
         }
     }
@@ -439,14 +445,14 @@ impl<L: Layout> Memory for Native<L> {
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
         if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
-            self.met = self.met.or(Some(wait::SOMEBODY));
+            self.has_to_wait();
         }
         Ok(())
     }
 
     #[inline(always)]
     fn relax(&mut self) {
-        self.met = self.met.or(Some(wait::SOMEBODY));
+        self.has_to_wait();
         if L::SLEEPS {
             self.patience.relax();
         } else {
