@@ -6,7 +6,7 @@
 //! state is a tuple of small numbers, one *field* for each process and each register.
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-use doorway_memory::Pid;
+use doorway_memory::{Pid, Value, ticket_comparisons};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -399,7 +399,7 @@ impl Automaton {
             return Err(broken(p, section, Fault::Nondeterminism));
         }
         if self.renumbers {
-            self.obey_order_only(program, p, local, word, &ran)?;
+            self.check_ticket_parametricity(program, p, local, word, &ran)?;
         }
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
         let written = match ran.access.filter(|access| access.register().is_some()) {
@@ -612,11 +612,19 @@ impl Automaton {
         self.values[reg].ids.get(&(word, writer)).copied()
     }
 
-    /// Renumbering is right only if the process looks at nothing but the order of its tickets, and at whether one is the
-    /// next of another. Seen here on every step that is ever run: with wider gaps, it must do the same.
-    fn obey_order_only(&self, program: &dyn Program, p: Pid, local: u32, word: u64, ran: &Ran) -> Result<(), Error> {
+    /// Renumbering is right only if the process depends on nothing but the order of its tickets, and on whether one is the next
+    /// of another. That is checked here on every step that is ever run: with wider gaps, it must do the same, and no comparison
+    /// it makes may depend on how wide they are.
+    fn check_ticket_parametricity(
+        &self,
+        program: &dyn Program,
+        p: Pid,
+        local: u32,
+        word: u64,
+        ran: &Ran,
+    ) -> Result<(), Error> {
         /// A little, so that remainders change; and a lot, so that differences do.
-        const WIDER_BY: [u64; 2] = [1, 1_000_000];
+        const WIDER_BY: [u64; 2] = [1, 1 << 20];
         let from = self.local(p, local);
         let kind = |access: Access| self.registers[access.reg as usize].kind;
         let [accesses, did_access] = [from.access, ran.access].map(|access| access.filter(|a| a.register().is_some()));
@@ -635,7 +643,9 @@ impl Automaton {
             let widened = Numbering::widening(seen, self.wide, by);
             let word = accesses.map_or(word, |access| widened.apply_to(kind(access), word));
             let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
-            let wide = run(program, p, from.section, from.passages, history, self.fences, word)?;
+            let (wide, compared) =
+                ticket_comparisons(|| run(program, p, from.section, from.passages, history, self.fences, word));
+            let wide = wide?;
 
             let same_access = match (&wide.access, &ran.access) {
                 (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
@@ -647,7 +657,9 @@ impl Automaton {
                 && std::iter::zip(&wide.history, &ran.history).all(|(wide, ran)| {
                     wide.what == ran.what && widened.apply_with_next(ran.kind, ran.bits) == Some(wide.bits)
                 });
-            if !(same_access && wide.section == ran.section && same_written && same_history) {
+            let same = same_access && wide.section == ran.section && same_written && same_history;
+            let alike = by == 1 || compared.iter().all(|(a, b)| widened.compares_alike(a.to_word(), b.to_word()));
+            if !(same && alike) {
                 return Err(broken(p, from.section, Fault::TicketArithmetic));
             }
         }

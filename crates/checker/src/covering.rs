@@ -29,7 +29,8 @@ use crate::{
     judge::{Judge, StateSet},
     program::{Lock, Section},
     properties::affordable_threads,
-    run::{Path, realise},
+    real::realise,
+    run::Path,
 };
 
 /// What the covering argument comes to.
@@ -245,8 +246,7 @@ impl<'a> Argument<'a> {
                 states += u64::from(there.insert(state));
             }
         }
-        let shortest = self.judge.shortest_to(|_| &there);
-        (shortest.and_then(|(path, _)| self.run_on(path)), states)
+        (self.judge.shortest_to(&there).and_then(|path| self.run_on(path)), states)
     }
 
     fn states(&self) -> impl Iterator<Item = Id> + use<'a> {
@@ -348,7 +348,7 @@ impl<'a> Argument<'a> {
 
     /// One who comes when nobody is there, and does not get in.
     fn hang(&self, hanging: &StateSet) -> Option<Constructed> {
-        let (path, _) = self.judge.shortest_to(|_| hanging)?;
+        let path = self.judge.shortest_to(hanging)?;
         let (state, start) = (self.judge.end(&path), path.steps.len());
         let alone = self.judge.model.processes().find(|&p| self.alone(state, p).is_none())?;
         let path = self.stuck(path, |_, p, _| p == alone)?;

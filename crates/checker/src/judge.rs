@@ -99,17 +99,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
-    /// the path with a number below `watched`, starting from 0, and may forbid a step.
-    pub(crate) fn shortest(
-        &self,
-        watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
-        goal: impl Fn(usize, Id) -> bool,
-    ) -> Option<Path> {
-        self.shortest_within(None, watched, watch, goal)
-    }
-
-    /// As [`shortest`](Self::shortest), but only if it is shorter than `limit`.
+    /// the path with a number below `watched`, starting from 0, and may forbid a step. None if it is not shorter than `limit`.
     pub(crate) fn shortest_within(
         &self,
         limit: Option<usize>,
@@ -159,20 +149,22 @@ impl<'a> Judge<'a> {
         None
     }
 
-    /// The shortest path to a state that is bad for some process, and the first process it is bad for.
-    pub(crate) fn shortest_to<'s>(&self, bad: impl Fn(Pid) -> &'s StateSet) -> Option<(Path, Pid)> {
-        if self.model.processes().all(|p| bad(p).is_empty()) {
+    /// The shortest path to one of these states.
+    pub(crate) fn shortest_to(&self, states: &StateSet) -> Option<Path> {
+        if states.is_empty() {
             return None;
         }
-        let culprit = |state| self.model.processes().find(|&p| bad(p).contains(state));
-        let path = self.shortest(1, |_, _, _, _| Some(0), |_, state| culprit(state).is_some())?;
-        let p = culprit(self.end(&path))?;
-        Some((path, p))
+        self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| states.contains(state))
+    }
+
+    /// The state a path has come to after so many steps.
+    pub(crate) fn state_at(&self, path: &Path, steps: usize) -> Id {
+        path.steps[..steps].last().map_or(self.graph.initial, |&(_, state)| state)
     }
 
     /// Where a path leads.
     pub(crate) fn end(&self, path: &Path) -> Id {
-        path.steps.last().map_or(self.graph.initial, |&(_, state)| state)
+        self.state_at(path, path.steps.len())
     }
 
     /// The path, then round a cycle through states inside, of steps that are kept, and that has all that is needed. If nothing

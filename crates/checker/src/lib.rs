@@ -53,6 +53,7 @@ mod model;
 mod parallel;
 mod program;
 mod properties;
+mod real;
 mod remote;
 mod report;
 mod run;

@@ -9,7 +9,7 @@ use std::time::Instant;
 use doorway_memory::{Cost, Exclusion, Pid};
 
 use crate::{
-    Bound, Error, Model, Registers, Run, View,
+    Bound, Error, Model, Registers, View,
     components::{Steps, Subgraph},
     graph::{Graph, Id},
     incomplete,
@@ -17,7 +17,8 @@ use crate::{
     model::Cache,
     program::{Lock, Program, Section},
     properties::{affordable_threads, any},
-    run::{Path, realise},
+    real::{AmongReal, Finder, InGraph, realise},
+    run::{Path, Run},
 };
 
 /// Worst cases of one passage.
@@ -147,6 +148,16 @@ impl Passages<'_, '_> {
         if self.is_inside(state) { ahead[state as usize] } else { 0 }
     }
 
+    /// The steps with which process `p` can start a passage.
+    fn first_steps(&self, start: Id) -> impl Iterator<Item = (Pid, Id)> + '_ {
+        self.judge.graph.steps(start).filter(|&(process, _)| process == self.p)
+    }
+
+    /// What a passage costs at most that starts with this step.
+    fn cost_from(&self, ahead: &[u32], start: Id, to: Id) -> u32 {
+        self.weight(start, self.p) + self.rest(ahead, to)
+    }
+
     fn worst(&self, program: &dyn Program) -> Result<Worst, Error> {
         let (graph, model) = (self.judge.graph, self.judge.model);
         let passage = Subgraph { graph, inside: |state| graph.exists(state) && self.is_inside(state), keep: any };
@@ -168,32 +179,66 @@ impl Passages<'_, '_> {
                 members.iter().for_each(|&state| ahead[state as usize] = most);
             },
         );
-        let real = |path: Option<Path>| match path {
-            Some(path) => realise(program, graph, model, &path),
-            None => Ok(None),
-        };
-        if let Some((path, _)) = self.judge.shortest_to(|_| &endless) {
+        if !endless.is_empty() {
             let inside = |state| self.is_inside(state);
-            let path = self.judge.lasso(path, inside, any, Some(vec![Need::RemoteStep(self.p)]));
-            return Ok(Worst { bound: Bound::Unbounded, run: real(path)? });
+            let round = |path, _| self.judge.lasso(path, inside, any, Some(vec![Need::RemoteStep(self.p)]));
+            let in_graph = InGraph(self.judge).find_bad(self.judge, |_| &endless, round);
+            let among_real =
+                || AmongReal::new(program, self.judge).find_bad(self.judge, |_| &endless, round).map(|(path, _)| path);
+            let run = self.realise(program, in_graph.map(|(path, _)| path), among_real)?;
+            return Ok(Worst { bound: Bound::Unbounded, run });
         }
-        // For each state where a passage can start: what it costs at most.
-        let cost = |state: Id| {
-            let mut first = graph.steps(state).filter(|&(process, _)| process == self.p);
-            first.next().map(|(_, to)| self.weight(state, self.p) + self.rest(&ahead, to))
-        };
+        // For each state where a passage can start: what it costs at most. The first step may have several successors, when a
+        // new ticket splits the search or a safe register is read while it is written.
+        let cost = |state: Id| self.first_steps(state).map(|(_, to)| self.cost_from(&ahead, state, to)).max();
         let starts = || (0..graph.ids() as Id).filter(|&state| graph.exists(state) && !self.is_inside(state));
         let most = starts().filter_map(cost).max().unwrap_or(0);
         let mut worst = StateSet::default();
         starts().filter(|&state| cost(state) == Some(most)).for_each(|state| _ = worst.insert(state));
-        Ok(Worst { bound: Bound::AtMost(most), run: real(self.through(&worst, &ahead, most))? })
+        let among_real = || self.search_through(program, &ahead, most);
+        let run = self.realise(program, self.through(&worst, &ahead, most), among_real)?;
+        Ok(Worst { bound: Bound::AtMost(most), run })
+    }
+
+    /// Runs a path with real numbers, or else what a search among real executions finds.
+    fn realise(
+        &self,
+        program: &dyn Program,
+        in_graph: Option<Path>,
+        among_real: impl FnOnce() -> Option<Path>,
+    ) -> Result<Option<Run>, Error> {
+        let Judge { graph, model, .. } = self.judge;
+        let Some(path) = in_graph else { return Ok(None) };
+        match realise(program, graph, model, &path)? {
+            Some(run) => Ok(Some(run)),
+            None if model.symmetric => Ok(None),
+            None => among_real().map_or(Ok(None), |path| realise(program, graph, model, &path)),
+        }
+    }
+
+    /// A real execution that ends with a passage as bad as that, if one is found.
+    fn search_through(&self, program: &dyn Program, ahead: &[u32], most: u32) -> Option<Path> {
+        /// Outside the passage; with so much still to pay, it is one more than that.
+        const NOT_YET: usize = 0;
+        let watch = |watching: usize, from, process, to| {
+            let starts = process == self.p && !self.is_inside(from);
+            let to_pay = match watching.checked_sub(1) {
+                _ if starts => most,
+                Some(left) => left as u32,
+                None => return Some(NOT_YET),
+            };
+            let paid = self.weight(from, process);
+            let is_worst = paid <= to_pay && self.rest(ahead, to) == to_pay - paid;
+            Some(if is_worst { 1 + (to_pay - paid) as usize } else { NOT_YET })
+        };
+        AmongReal::new(program, self.judge).find(None, most as usize + 2, watch, |watching, _| watching == 1, Some)
     }
 
     /// A path to one of the states where the worst passages start, and then through such a passage.
     fn through(&self, starts: &StateSet, ahead: &[u32], most: u32) -> Option<Path> {
-        let (mut path, _) = self.judge.shortest_to(|_| starts)?;
+        let mut path = self.judge.shortest_to(starts)?;
         let start = self.judge.end(&path);
-        let first = self.judge.graph.steps(start).find(|&(process, _)| process == self.p)?;
+        let first = self.first_steps(start).find(|&(_, to)| self.cost_from(ahead, start, to) == most)?;
         path.steps.push(first);
         let mut at = first.1;
         let mut left = most - self.weight(start, self.p);

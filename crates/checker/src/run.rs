@@ -79,12 +79,17 @@ pub(crate) struct Path {
 }
 
 /// Added to a process that crashes.
-const CRASH: Pid = 16;
+pub(crate) const CRASH: Pid = 16;
 
 impl Path {
     /// A process stops for ever, in this state, which stays as it is.
     pub(crate) fn crash(&mut self, p: Pid, state: Id) {
         self.steps.push((CRASH + p, state));
+    }
+
+    /// How many steps there are before the cycle, or in all.
+    pub(crate) fn stem(&self) -> usize {
+        self.cycle_at.unwrap_or(self.steps.len())
     }
 
     /// Who has crashed, as bits.
@@ -261,7 +266,7 @@ impl<'a> Machine<'a> {
 
     /// Process `p` takes a step that leads to `target`; none if there is no such step. A read of a register that is being
     /// written may return anything: what it has to, to get there, is found by trying.
-    fn step_to(&mut self, p: Pid, graph: &Graph, model: &Model, target: Id) -> Result<Option<Step>, Error> {
+    pub(crate) fn step_to(&mut self, p: Pid, graph: &Graph, model: &Model, target: Id) -> Result<Option<Step>, Error> {
         let arrived =
             |machine: &Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
         if let Some(p) = model.becomes_visible(p) {
@@ -300,16 +305,22 @@ impl<'a> Machine<'a> {
     fn notable_tickets(&self) -> Vec<Ticket> {
         /// How far above all others a ticket is put that need not be close.
         const FAR: u64 = 1 << 20;
-        let mut real = self.real_tickets();
-        real.push(0);
-        real.sort_unstable();
-        real.dedup();
+        let real = self.sorted_tickets();
         let between = real.windows(2).flat_map(|gap| [gap[0] + 1, gap[1] - 1, gap[0].midpoint(gap[1])]);
         let above = [real[real.len() - 1] + 1, real[real.len() - 1] + FAR];
         let mut notable: Vec<u64> = between.chain(above).chain(real.iter().copied()).collect();
         notable.sort_unstable();
         notable.dedup();
         notable.into_iter().map(Ticket::of_word).collect()
+    }
+
+    /// The tickets there are, each once, and zero.
+    pub(crate) fn sorted_tickets(&self) -> Vec<u64> {
+        let mut real = self.real_tickets();
+        real.push(0);
+        real.sort_unstable();
+        real.dedup();
+        real
     }
 
     fn real_tickets(&self) -> Vec<u64> {
@@ -353,31 +364,4 @@ impl<'a> Machine<'a> {
         });
         locals.into_iter().chain(values).chain(buffers).collect()
     }
-}
-
-/// Runs a path of the graph with real numbers. `None` if no real run goes that way: the graph stands for a few runs too many
-/// when tickets are renumbered.
-pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
-    let mut machine = Machine::new(program, &graph.automaton.registers, model);
-    let mut steps = Vec::with_capacity(path.steps.len());
-    for &(process, target) in &path.steps {
-        steps.push(match process.checked_sub(CRASH) {
-            Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
-            None => match machine.step_to(process, graph, model, target)? {
-                Some(step) => step,
-                None => return Ok(None),
-            },
-        });
-    }
-    if let Some(at) = path.cycle_at
-        && graph.automaton.has_tickets()
-    {
-        const MORE_ROUNDS: usize = 3;
-        for &(process, target) in path.steps[at..].iter().cycle().take(MORE_ROUNDS * (path.steps.len() - at)) {
-            if machine.step_to(process, graph, model, target)?.is_none() {
-                return Ok(None);
-            }
-        }
-    }
-    Ok(Some(Run { steps, cycle_at: path.cycle_at }))
 }

@@ -205,6 +205,21 @@ impl Numbering {
         )
     }
 
+    /// Whether two new numbers, each of a ticket or of a few `next`s of one, compare as they would whatever the gaps were that
+    /// this widens: the nearer end must still be the smaller one in the old numbers, where gaps are smallest.
+    pub(crate) fn compares_alike(&self, a: u64, b: u64) -> bool {
+        /// A wide gap is open further than that, so what is so far above a ticket has been counted up.
+        const FAR: u64 = 1 << 18;
+        let old = |new: u64| {
+            let &(old, base) = self.0.iter().rev().find(|&&(_, base)| base <= new)?;
+            (new - base < FAR).then_some(old + (new - base))
+        };
+        match (old(a), old(b)) {
+            (Some(old_a), Some(old_b)) => old_a.cmp(&old_b) == a.cmp(&b),
+            _ => false,
+        }
+    }
+
     fn number(&self, ticket: u64) -> Option<u64> {
         self.0.binary_search_by_key(&ticket, |&(old, _)| old).ok().map(|at| self.0[at].1)
     }

@@ -435,7 +435,8 @@ impl Memory for View {
     }
     fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Halt> {
         self.access(Op::CompareSwap, reg, [old.to_word(), new.to_word()], |word| {
-            if word == old.to_word() { (new.to_word(), true) } else { (word, false) }
+            // Of values, not of words: tickets are seen to be compared.
+            if T::of_word(word) == old { (new.to_word(), true) } else { (word, false) }
         })
     }
     fn update<T: Value>(&mut self, reg: &Handle<T>, action: impl Fn(T) -> T) -> Result<T, Halt> {

@@ -1,7 +1,7 @@
 //! A counter that only grows, read in rounds.
-use core::fmt;
+use core::{fmt, hash};
 
-use crate::{Number, Ticket, Value};
+use crate::{Number, Ticket, Value, observed};
 
 /// A counter that only grows, read in rounds of a fixed length: a [`round`](Count::round), from 1, and a
 /// [`slot`](Count::slot) in it, from 0.
@@ -21,7 +21,7 @@ use crate::{Number, Ticket, Value};
 /// assert!(now.round() > Count::in_rounds_of(3).round() && now == Count::in_rounds_of(3).plus(4));
 /// # Ok::<(), core::convert::Infallible>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub struct Count {
     /// Up to 2^48.
     number: u64,
@@ -103,6 +103,32 @@ impl Count {
     }
 }
 
+impl Count {
+    /// Tells a checker that two counts are compared: as far as tickets go, that compares their rounds.
+    #[inline(always)]
+    fn compared(self, other: Count) {
+        if cfg!(feature = "observed") && self.round != 0 && other.round != 0 {
+            observed::compared(self.round(), other.round());
+        }
+    }
+}
+
+impl PartialEq for Count {
+    #[inline(always)]
+    fn eq(&self, other: &Count) -> bool {
+        self.compared(*other);
+        (self.number, self.round) == (other.number, other.round)
+    }
+}
+
+impl Eq for Count {}
+
+impl hash::Hash for Count {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        (self.number, self.round).hash(state);
+    }
+}
+
 impl PartialOrd for Count {
     #[inline(always)]
     fn partial_cmp(&self, other: &Count) -> Option<core::cmp::Ordering> {
@@ -114,6 +140,7 @@ impl PartialOrd for Count {
 impl Ord for Count {
     #[inline(always)]
     fn cmp(&self, other: &Count) -> core::cmp::Ordering {
+        self.compared(*other);
         self.number.cmp(&other.number)
     }
 }

@@ -58,6 +58,8 @@
 //! ```
 #![no_std]
 extern crate alloc;
+#[cfg(feature = "observed")]
+extern crate std;
 
 pub mod conformance;
 mod cost;
@@ -65,6 +67,7 @@ mod count;
 mod linked;
 mod local;
 mod memory;
+mod observed;
 mod property;
 mod protocol;
 mod solo;
@@ -77,6 +80,8 @@ pub use count::Count;
 pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;
+#[cfg(feature = "observed")]
+pub use observed::ticket_comparisons;
 pub use property::Property;
 pub use protocol::{Exclusion, Part};
 pub use solo::{Solo, SoloReg};

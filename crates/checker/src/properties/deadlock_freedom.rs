@@ -1,21 +1,21 @@
 //! If someone is trying to enter or to leave, then eventually someone enters or has left. Giving up does not count: neither as
 //! leaving, nor as trying for ever.
 use super::{Evidence, Violation, waits::Waits};
-use crate::{components::Subgraph, graph::Id, judge::StateSet, program::Section};
+use crate::{components::Subgraph, graph::Id, judge::StateSet, program::Section, real::Finder};
 
 impl Evidence<'_> {
-    pub(super) fn deadlock(&self) -> Option<Violation> {
+    pub(super) fn deadlock(&self, find: &impl Finder) -> Option<Violation> {
         let judge = &self.judge;
         if !judge.model.abandons {
-            return self.deadlock_of((1 << judge.model.n) - 1);
+            return self.deadlock_of(find, (1 << judge.model.n) - 1);
         }
         // If others give up again and again, someone must be in line all the time.
-        let each = judge.model.processes().filter_map(|p| self.deadlock_of(1 << p));
+        let each = judge.model.processes().filter_map(|p| self.deadlock_of(find, 1 << p));
         each.min_by_key(|violation| violation.path.steps.len())
     }
 
     /// A deadlock in which, all the time, one of these starves; a set, as bits.
-    fn deadlock_of(&self, among: u32) -> Option<Violation> {
+    fn deadlock_of(&self, find: &impl Finder, among: u32) -> Option<Violation> {
         let judge = &self.judge;
         let waits: Vec<&Waits> =
             judge.model.processes().filter(|p| among >> p & 1 == 1).map(|p| &self.waits[p]).collect();
@@ -45,8 +45,8 @@ impl Evidence<'_> {
                 }
             },
         );
-        let (path, _) = judge.shortest_to(|_| &stuck)?;
-        let path = judge.lasso(path, starving, no_progress, None)?;
+        let round = |path, _| judge.lasso(path, starving, no_progress, None);
+        let (path, _) = find.find_bad(judge, |_| &stuck, round)?;
         let (at, crashed) = (judge.end(&path), path.crashed());
         let trying = |&p: &usize| !judge.section(at, p).may_rest() && crashed >> p & 1 == 0;
         let processes = judge.model.processes().filter(trying).collect();

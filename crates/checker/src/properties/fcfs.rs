@@ -2,10 +2,10 @@
 use doorway_memory::Pid;
 
 use super::{Evidence, Violation};
-use crate::{program::Section, run::Path};
+use crate::{program::Section, real::Finder, run::Path};
 
 impl Evidence<'_> {
-    pub(super) fn overtaking(&self) -> Option<Violation> {
+    pub(super) fn overtaking(&self, find: &impl Finder) -> Option<Violation> {
         let everyone = || self.judge.model.processes();
         let possible = |&(p, q): &(Pid, Pid)| p != q && self.entries.as_ref().is_none_or(|all| all[p].late[q] > 0);
         let mut pairs: Vec<(Pid, Pid)> =
@@ -15,7 +15,7 @@ impl Evidence<'_> {
         let mut best: Option<(Path, Pid, Pid)> = None;
         for (p, q) in pairs {
             let limit = best.as_ref().map(|(path, ..)| path.steps.len());
-            if let Some(path) = self.overtakes(p, q, limit) {
+            if let Some(path) = self.overtakes(find, p, q, limit) {
                 best = Some((path, p, q));
             }
         }
@@ -26,7 +26,7 @@ impl Evidence<'_> {
 
     /// The shortest run in which `q` starts when `p` is through its doorway, and gets inside before it; none if it is not
     /// shorter than `limit`.
-    fn overtakes(&self, p: Pid, q: Pid, limit: Option<usize>) -> Option<Path> {
+    fn overtakes(&self, find: &impl Finder, p: Pid, q: Pid, limit: Option<usize>) -> Option<Path> {
         const LATE: usize = 1;
         const AHEAD: usize = 2;
         let judge = &self.judge;
@@ -40,6 +40,6 @@ impl Evidence<'_> {
                 _ => LATE,
             })
         };
-        judge.shortest_within(limit, 3, watch, |watching, _| watching == AHEAD)
+        find.find(limit, 3, watch, |watching, _| watching == AHEAD, Some)
     }
 }

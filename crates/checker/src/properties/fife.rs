@@ -7,11 +7,12 @@ use crate::{
     graph::{Id, split},
     judge::{Need, StateSet},
     program::Section,
+    real::Finder,
     run::Path,
 };
 
 impl Evidence<'_> {
-    pub(super) fn held_back(&self) -> Option<Violation> {
+    pub(super) fn held_back(&self, find: &impl Finder) -> Option<Violation> {
         let judge = &self.judge;
         let mut best: Option<(Path, Pid, Pid)> = None;
         let everyone = || judge.model.processes();
@@ -20,14 +21,12 @@ impl Evidence<'_> {
             if best.is_none() && !self.can_hold_back(p, q) {
                 continue;
             }
-            let limit = best.as_ref().map(|(path, ..)| path.steps.len());
-            if let Some(path) = self.overtakes_and_holds(p, q, limit) {
+            let limit = best.as_ref().map(|(path, ..)| path.stem());
+            if let Some(path) = self.overtakes_and_holds(find, p, q, limit) {
                 best = Some((path, p, q));
             }
         }
         let (path, p, q) = best?;
-        let there = |state| judge.section(state, p) == Section::Wait;
-        let path = judge.lasso(path, there, any, Some(vec![Need::Step(p)]))?;
         let note = format!(
             "process {q} starts after process {p} is through the doorway and enters first, and process {p} still waits"
         );
@@ -67,7 +66,7 @@ impl Evidence<'_> {
     }
 
     /// The shortest run in which `q` overtakes `p` and then `p` is on a cycle of its own steps.
-    fn overtakes_and_holds(&self, p: Pid, q: Pid, limit: Option<usize>) -> Option<Path> {
+    fn overtakes_and_holds(&self, find: &impl Finder, p: Pid, q: Pid, limit: Option<usize>) -> Option<Path> {
         const LATE: usize = 1;
         const AHEAD: usize = 2;
         let judge = &self.judge;
@@ -83,6 +82,9 @@ impl Evidence<'_> {
                 _ => LATE,
             })
         };
-        judge.shortest_within(limit, 3, watch, |watching, state| watching == AHEAD && endless.contains(state))
+        let goal = |watching, state| watching == AHEAD && endless.contains(state);
+        let there = |state| judge.section(state, p) == Section::Wait;
+        let round = |path| judge.lasso(path, there, any, Some(vec![Need::Step(p)]));
+        find.find(limit, 3, watch, goal, round)
     }
 }

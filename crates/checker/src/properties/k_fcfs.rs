@@ -7,11 +7,12 @@ use crate::{
     graph::{Id, split},
     judge::StateSet,
     program::Section,
+    real::Finder,
     run::Path,
 };
 
 impl Evidence<'_> {
-    pub(super) fn k_overtaking(&self) -> Option<Violation> {
+    pub(super) fn k_overtaking(&self, find: &impl Finder) -> Option<Violation> {
         let model = self.judge.model;
         let mut best: Option<(Path, Pid, u32)> = None;
         for q in model.processes() {
@@ -22,7 +23,7 @@ impl Evidence<'_> {
                     continue;
                 }
                 let limit = best.as_ref().map(|(path, ..)| path.steps.len());
-                if let Some(path) = self.passes_all(passed, q, limit) {
+                if let Some(path) = self.passes_all(find, passed, q, limit) {
                     best = Some((path, q, passed));
                 }
             }
@@ -67,7 +68,7 @@ impl Evidence<'_> {
     }
 
     /// The shortest run in which it does.
-    fn passes_all(&self, set: u32, q: Pid, limit: Option<usize>) -> Option<Path> {
+    fn passes_all(&self, find: &impl Finder, set: u32, q: Pid, limit: Option<usize>) -> Option<Path> {
         const LATE: usize = 1;
         const AHEAD: usize = 2;
         let judge = &self.judge;
@@ -80,6 +81,6 @@ impl Evidence<'_> {
                 _ => LATE,
             })
         };
-        judge.shortest_within(limit, 3, watch, |watching, _| watching == AHEAD)
+        find.find(limit, 3, watch, |watching, _| watching == AHEAD, Some)
     }
 }

@@ -20,8 +20,9 @@ use crate::{
     judge::Judge,
     parallel,
     program::{Program, Section},
+    real::{AmongReal, Finder, InGraph, realise},
     report::{Finding, Verdict},
-    run::{Path, realise},
+    run::Path,
     symmetry,
 };
 pub(crate) use waits::any;
@@ -104,7 +105,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
     let evidence = Evidence { judge, waits, entries, trouble };
     let violations = parallel::map(threads, 0..wanted.len(), |i| {
-        if affordable(wanted[i]) { evidence.violation(wanted[i]) } else { None }
+        if affordable(wanted[i]) { evidence.violation(&InGraph(&evidence.judge), wanted[i]) } else { None }
     });
     // Asked last: who was cancelled in the middle of any of this has not seen everything. States need no judging.
     let judged = !model.cancelled();
@@ -118,50 +119,72 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
             finding.bypass =
                 Some(evidence.bypass()).filter(|bypass| everything_seen(property) || bypass.is_unbounded());
         }
-        let violation = if is_a_rule(property) { evidence.breach(program) } else { violation };
-        match violation {
-            None if everything_seen(property) => finding.verdict = Verdict::Holds,
-            None => {}
-            Some(Violation { path, processes, note }) => {
-                finding.processes = processes;
-                finding.note = note;
+        let violation =
+            if is_a_rule(property) { evidence.breach(&InGraph(&evidence.judge), program) } else { violation };
+        let mut verdict = if everything_seen(property) { Verdict::Holds } else { Verdict::Unknown };
+        if let Some(Violation { path, processes, note }) = violation {
+            verdict = Verdict::Fails;
+            (finding.processes, finding.note) = (processes, note);
+            finding.run = realise(program, graph, model, &path)?;
+        }
+        if verdict == Verdict::Fails && finding.run.is_none() {
+            let real = AmongReal::new(program, &evidence.judge);
+            let violation = match () {
+                () if model.symmetric => None,
+                () if is_a_rule(property) => evidence.breach(&real, program),
+                () => evidence.violation(&real, property),
+            };
+            (finding.processes, finding.note) = (Vec::new(), String::new());
+            if let Some(Violation { path, processes, note }) = violation {
+                (finding.processes, finding.note) = (processes, note);
                 finding.run = realise(program, graph, model, &path)?;
-                if finding.run.is_some() {
-                    finding.verdict = Verdict::Fails;
-                } else {
-                    finding.note = "fails only in runs whose tickets may not occur".to_string();
-                }
+            } else if real.was_exhaustive() && !model.symmetric && everything_seen(property) {
+                verdict = Verdict::Holds;
+            } else {
+                verdict = Verdict::Unknown;
+                finding.note = unrealised(property, model);
             }
         }
+        finding.verdict = verdict;
         Ok(finding)
     });
     findings.collect()
 }
 
+/// Why a property that fails in the graph is not decided: no real execution was found in which it does.
+fn unrealised(property: Property, model: &Model) -> String {
+    let about = "some executions of the search break it, but in none of those tried do its tickets occur";
+    match () {
+        () if model.symmetric => format!("{about}; check it without symmetry"),
+        () if is_about_states(property) => format!("{about}; with a limit on the passages in all, tickets are real"),
+        () => format!("{about} for ever; with a limit on the passages in all, tickets are real"),
+    }
+}
+
 impl Evidence<'_> {
-    fn violation(&self, property: Property) -> Option<Violation> {
+    fn violation(&self, find: &impl Finder, property: Property) -> Option<Violation> {
         match property {
-            _ if self.judge.model.symmetric => self.violation_of_some(property),
-            Property::Exclusion => self.crowding(),
-            Property::DeadlockFreedom => self.deadlock(),
-            Property::StarvationFreedom => self.starvation(),
-            Property::Fcfs => self.overtaking(),
-            Property::KFcfs if self.judge.model.k == 1 => self.overtaking(),
-            Property::KFcfs => self.k_overtaking(),
-            Property::Fife => self.held_back(),
-            Property::Bypass => self.endless_overtaking(),
-            Property::BoundedExit => Section::WAYS_OUT.into_iter().find_map(|way| self.endless(way)),
-            Property::WaitFreeDoorway => self.endless(Section::Doorway),
-            Property::WaitFree => self.endless(Section::Wait),
+            _ if self.judge.model.symmetric => self.violation_of_some(find, property),
+            Property::Exclusion => self.crowding(find),
+            Property::DeadlockFreedom => self.deadlock(find),
+            Property::StarvationFreedom => self.starvation(find),
+            Property::Fcfs => self.overtaking(find),
+            Property::KFcfs if self.judge.model.k == 1 => self.overtaking(find),
+            Property::KFcfs => self.k_overtaking(find),
+            Property::Fife => self.held_back(find),
+            Property::Bypass => self.endless_overtaking(find),
+            Property::BoundedExit => Section::WAYS_OUT.into_iter().find_map(|way| self.endless(find, way)),
+            Property::WaitFreeDoorway => self.endless(find, Section::Doorway),
+            Property::WaitFree => self.endless(find, Section::Wait),
             _ => None,
         }
     }
 
     /// When processes are all alike: what can happen to one can happen to each.
-    fn violation_of_some(&self, property: Property) -> Option<Violation> {
+    fn violation_of_some(&self, find: &impl Finder, property: Property) -> Option<Violation> {
         let judge = &self.judge;
         if property == Property::Exclusion {
-            let Violation { path, .. } = self.crowding()?;
+            let Violation { path, .. } = self.crowding(find)?;
             let (path, _) = symmetry::named(judge, &path);
             return Some(Violation { path, processes: Vec::new(), note: String::new() });
         }

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Violation};
-use crate::{graph::Id, program::Program, symmetry};
+use crate::{graph::Id, program::Program, real::Finder, symmetry};
 
 impl Evidence<'_> {
-    pub(super) fn breach(&self, program: &dyn Program) -> Option<Violation> {
+    pub(super) fn breach(&self, find: &impl Finder, program: &dyn Program) -> Option<Violation> {
         let judge = &self.judge;
         let outcomes: Vec<Outcomes> = judge.model.processes().map(|p| self.outcomes(program, p)).collect();
         // Many states have the same outcomes; the rule is asked once for each combination.
@@ -28,7 +28,7 @@ impl Evidence<'_> {
             });
             answer.clone()
         };
-        let path = judge.shortest(1, |_, _, _, _| Some(0), |_, state| complaint(state).is_some())?;
+        let path = find.find(None, 1, |_, _, _, _| Some(0), |_, state| complaint(state).is_some(), Some)?;
         let note = complaint(judge.end(&path)).unwrap_or_default();
         let path = if judge.model.symmetric { symmetry::named(judge, &path).0 } else { path };
         Some(Violation { path, processes: Vec::new(), note })

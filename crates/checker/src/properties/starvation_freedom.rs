@@ -1,15 +1,16 @@
 //! Everyone who tries to enter or to leave eventually has; everyone alive, if processes can die, once there are no more deaths.
 use super::{Evidence, Violation, waits::with_few_deaths};
-use crate::program::Section;
+use crate::{program::Section, real::Finder, run::Path};
 
 impl Evidence<'_> {
-    pub(super) fn starvation(&self) -> Option<Violation> {
+    pub(super) fn starvation(&self, find: &impl Finder) -> Option<Violation> {
         let judge = &self.judge;
-        let (path, p) = judge.shortest_to(|p| &self.waits[p].starving)?;
-        let section = judge.section(judge.end(&path), p);
-        let there = |state| judge.section(state, p) == section;
-        let path = judge.lasso(path, there, with_few_deaths(judge, p), None)?;
-        let note = match section {
+        let round = |path: Path, p| {
+            let section = judge.section(judge.end(&path), p);
+            judge.lasso(path, |state| judge.section(state, p) == section, with_few_deaths(judge, p), None)
+        };
+        let (path, p) = find.find_bad(judge, |p| &self.waits[p].starving, round)?;
+        let note = match judge.section(judge.end(&path), p) {
             Section::Exit => format!("process {p} never gets out of its exit"),
             Section::Abandon => format!("process {p} never gets done with giving up"),
             Section::Reap => format!("process {p} is dead, and never done with"),

@@ -97,20 +97,29 @@ impl Waits {
     }
 }
 
-/// How often each other process can get inside while one waits, when it is not unboundedly often.
+/// How often each other process can enter while one waits, when it is not unboundedly often.
 pub(crate) struct Entries {
     /// In any passage…
-    pub(crate) in_all: Vec<u8>,
-    /// …and in those it started only after this one was through the doorway.
-    pub(crate) late: Vec<u8>,
+    pub(crate) in_all: Vec<u32>,
+    /// …and in those it started only after this one had completed the doorway.
+    pub(crate) late: Vec<u32>,
 }
 
 impl Entries {
     pub(crate) fn during_waits_of(judge: &Judge<'_>, p: Pid) -> Entries {
+        // Nearly all bounds are small, and one byte for each state and process is a quarter of the memory.
+        Self::counted_in::<u8>(judge, p)
+            .or_else(|| Self::counted_in::<u32>(judge, p))
+            .expect("a path without a cycle has fewer than 2^32 steps")
+    }
+
+    /// None if a count does not fit `C`.
+    fn counted_in<C: Counter>(judge: &Judge<'_>, p: Pid) -> Option<Entries> {
         let n = judge.model.n;
         let mut entries = Entries { in_all: vec![0; n], late: vec![0; n] };
-        // How often each other can get inside, from each state on.
-        let mut ahead = vec![0_u8; judge.graph.ids() * n];
+        // How often each other can enter, from each state on.
+        let mut ahead = vec![C::default(); judge.graph.ids() * n];
+        let mut fits = true;
         let waiting = |state| judge.section(state, p) == Section::Wait;
         let there = Subgraph { graph: judge.graph, inside: waiting, keep: any };
         there.components(
@@ -119,10 +128,13 @@ impl Entries {
             |members, _, marks| {
                 let most = most_from(judge, p, members, marks, &ahead);
                 for &state in members {
-                    ahead[state as usize * n..][..n].copy_from_slice(&most[..n]);
                     for q in judge.model.processes() {
+                        match C::try_from(most[q]) {
+                            Ok(count) => ahead[state as usize * n + q] = count,
+                            Err(_) => fits = false,
+                        }
                         entries.in_all[q] = entries.in_all[q].max(most[q]);
-                        // If q is on its way in now, it may have started before p was through the doorway.
+                        // If q is in its doorway or waits now, it may have started before p had completed the doorway.
                         if !matches!(judge.section(state, q), Section::Doorway | Section::Wait) {
                             entries.late[q] = entries.late[q].max(most[q]);
                         }
@@ -130,12 +142,22 @@ impl Entries {
                 }
             },
         );
-        entries
+        fits.then_some(entries)
     }
 }
 
-/// How often each other can get inside from a component on, given that for the states it leads to.
-fn most_from(judge: &Judge<'_>, p: Pid, members: &[Id], marks: &Marks, ahead: &[u8]) -> [u8; MAX_PROCESSES] {
+/// A number of entries, in as few bytes as will do.
+trait Counter: Copy + Default + Into<u32> + TryFrom<u32> {}
+impl<C: Copy + Default + Into<u32> + TryFrom<u32>> Counter for C {}
+
+/// How often each other can enter from a component on, given that for the states it leads to.
+fn most_from<C: Counter>(
+    judge: &Judge<'_>,
+    p: Pid,
+    members: &[Id],
+    marks: &Marks,
+    ahead: &[C],
+) -> [u32; MAX_PROCESSES] {
     let n = judge.model.n;
     let mut most = [0; MAX_PROCESSES];
     for &state in members {
@@ -145,7 +167,7 @@ fn most_from(judge: &Judge<'_>, p: Pid, members: &[Id], marks: &Marks, ahead: &[
             }
             let enters = judge.enters(state, q, target);
             for (r, (most, &later)) in std::iter::zip(&mut most, &ahead[target as usize * n..][..n]).enumerate() {
-                *most = (*most).max(later.saturating_add(u8::from(enters && r == q)));
+                *most = (*most).max(later.into() + u32::from(enters && r == q));
             }
         }
     }

@@ -13,3 +13,4 @@ mod rules;
 mod safe;
 mod symmetry;
 mod tso;
+mod verdicts;

@@ -1,0 +1,346 @@
+//! Executions with real tickets, of what the graph stands for.
+//!
+//! When tickets are renumbered the graph stands for a few executions too many. So a path through it is run again with real
+//! numbers before it is believed; and if no real execution goes that way, the search goes on among real executions, with the
+//! graph as its guide.
+use std::{cell::Cell, cmp::Reverse, collections::BinaryHeap};
+
+use doorway_memory::Pid;
+use rustc_hash::FxHashSet;
+
+use crate::{
+    components::Steps,
+    error::Error,
+    graph::{Graph, Id},
+    judge::{Judge, StateSet},
+    model::Model,
+    program::Program,
+    run::{CRASH, Machine, Path, Run, Step},
+};
+
+/// Runs a path of the graph with real numbers. `None` if no real execution goes that way.
+pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
+    let mut machine = Machine::new(program, &graph.automaton.registers, model);
+    let mut steps = Vec::with_capacity(path.steps.len());
+    let mut tickets = Vec::new();
+    for (i, &(process, target)) in path.steps.iter().enumerate() {
+        if path.cycle_at == Some(i) {
+            tickets = machine.sorted_tickets();
+        }
+        steps.push(match process.checked_sub(CRASH) {
+            Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
+            None => match machine.step_to(process, graph, model, target)? {
+                Some(step) => step,
+                None => return Ok(None),
+            },
+        });
+    }
+    if let Some(at) = path.cycle_at
+        && graph.automaton.has_tickets()
+        && !model.has_real_tickets()
+        && !repeats_for_ever(machine, graph, model, &path.steps[at..], tickets)?
+    {
+        return Ok(None);
+    }
+    Ok(Some(Run { steps, cycle_at: path.cycle_at }))
+}
+
+/// Whether a cycle, which has been run once from a state with these tickets, can be run again and again. It cannot if every
+/// round uses up some of the distance between two tickets.
+///
+/// Every ticket at the end of a round is one of those at its start, or some `next`s of it, in every round the same: ticket i
+/// becomes x(s(i)) + d(i). So after as many rounds as there are tickets each follows a cycle of s, and from then on the
+/// tickets of every P-th round differ by the same amounts, P being the order of s. What was possible twice with these amounts
+/// is possible for ever, exactly if no ticket grows faster than a larger one.
+fn repeats_for_ever(
+    mut machine: Machine<'_>,
+    graph: &Graph,
+    model: &Model,
+    cycle: &[(Pid, Id)],
+    before: Vec<u64>,
+) -> Result<bool, Error> {
+    let (settled, longest) = (before.len(), longest_order(before.len()));
+    let mut rounds = vec![before, machine.sorted_tickets()];
+    while rounds.len() < settled + 2 * longest {
+        if rounds[rounds.len() - 1] == rounds[0] {
+            return Ok(true);
+        }
+        for &(process, target) in cycle {
+            if machine.step_to(process, graph, model, target)?.is_none() {
+                return Ok(false);
+            }
+        }
+        rounds.push(machine.sorted_tickets());
+    }
+    let growth = |round: usize, period: usize| -> Option<Vec<u64>> {
+        std::iter::zip(&rounds[round], &rounds[round + period]).map(|(then, now)| now.checked_sub(*then)).collect()
+    };
+    Ok((1..=longest).any(|period| {
+        let first = growth(settled, period);
+        first.as_ref().is_some_and(|growth| growth.is_sorted())
+            && (settled..settled + longest).all(|round| growth(round, period) == first)
+    }))
+}
+
+/// The largest order of a permutation of so many things (Landau's function).
+fn longest_order(things: usize) -> usize {
+    let mut most = vec![1; things + 1];
+    for prime in (2..=things).filter(|&n| (2..n).all(|divisor| n % divisor != 0)) {
+        for used in (prime..=things).rev() {
+            let powers = std::iter::successors(Some(prime), |power| Some(power * prime));
+            let with = powers.take_while(|&power| power <= used).map(|power| most[used - power] * power).max();
+            most[used] = most[used].max(with.unwrap_or(1));
+        }
+    }
+    most[things]
+}
+
+/// How a path to a goal is found, and what makes it a counterexample.
+pub(crate) trait Finder {
+    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first, as `finish` completes
+    /// it. `watch` follows the path with a number below `watched`, starting from 0, and may forbid a step. None if the path
+    /// is not shorter than `limit`.
+    fn find(
+        &self,
+        limit: Option<usize>,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+        finish: impl Fn(Path) -> Option<Path>,
+    ) -> Option<Path>;
+
+    /// The shortest path to a state that is bad for some process, the first process it is bad for, and as `finish` completes it.
+    fn find_bad<'s>(
+        &self,
+        judge: &Judge<'_>,
+        bad: impl Fn(Pid) -> &'s StateSet,
+        finish: impl Fn(Path, Pid) -> Option<Path>,
+    ) -> Option<(Path, Pid)> {
+        if judge.model.processes().all(|p| bad(p).is_empty()) {
+            return None;
+        }
+        let victim = |state| judge.model.processes().find(|&p| bad(p).contains(state));
+        let path = self.find(
+            None,
+            1,
+            |_, _, _, _| Some(0),
+            |_, state| victim(state).is_some(),
+            |path| {
+                let p = victim(judge.end(&path))?;
+                finish(path, p)
+            },
+        )?;
+        let p = victim(judge.state_at(&path, path.stem()))?;
+        Some((path, p))
+    }
+}
+
+/// Finds what the graph has: real, unless there are tickets.
+pub(crate) struct InGraph<'a>(pub(crate) &'a Judge<'a>);
+
+impl Finder for InGraph<'_> {
+    fn find(
+        &self,
+        limit: Option<usize>,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+        finish: impl Fn(Path) -> Option<Path>,
+    ) -> Option<Path> {
+        self.0.shortest_within(limit, watched, watch, goal).and_then(finish)
+    }
+}
+
+/// So many real states are looked at in one search, and in all searches for a property.
+const MAX_STATES: usize = 20_000;
+const MAX_STATES_IN_ALL: usize = 100_000;
+/// So large a graph is not worth a guide.
+const MAX_NODES: usize = 20_000_000;
+/// So many counterexamples are completed in vain in one search.
+const MAX_ATTEMPTS: usize = 200;
+
+/// Finds what really happens: a search among real states, nearest to a goal of the graph first (A*).
+pub(crate) struct AmongReal<'a> {
+    program: &'a dyn Program,
+    judge: &'a Judge<'a>,
+    left: Cell<usize>,
+    /// Whether every search so far has seen all there is.
+    exhaustive: Cell<bool>,
+}
+
+/// A real state met.
+struct Met<'a> {
+    /// The state of the graph, and what is watched.
+    node: u32,
+    /// Until it has been expanded.
+    machine: Option<Machine<'a>>,
+    came_from: u32,
+    step: (Pid, Id),
+    depth: u32,
+}
+
+impl<'a> AmongReal<'a> {
+    pub(crate) fn new(program: &'a dyn Program, judge: &'a Judge<'a>) -> AmongReal<'a> {
+        AmongReal { program, judge, left: Cell::new(MAX_STATES_IN_ALL), exhaustive: Cell::new(true) }
+    }
+
+    /// Whether what was not found is not there.
+    pub(crate) fn was_exhaustive(&self) -> bool {
+        // What a read of a safe register may return was tried in a few ways only.
+        self.exhaustive.get() && !self.judge.model.safe_registers
+    }
+
+    fn is_real(&self, path: &Path) -> bool {
+        let Judge { graph, model, .. } = self.judge;
+        matches!(realise(self.program, graph, model, path), Ok(Some(_)))
+    }
+
+    fn path_to(&self, met: &[Met<'_>], mut at: usize) -> Path {
+        let mut steps = Vec::new();
+        while at != 0 {
+            steps.push(met[at].step);
+            at = met[at].came_from as usize;
+        }
+        steps.reverse();
+        Path { steps, cycle_at: None }
+    }
+}
+
+impl Finder for AmongReal<'_> {
+    fn find(
+        &self,
+        limit: Option<usize>,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+        finish: impl Fn(Path) -> Option<Path>,
+    ) -> Option<Path> {
+        let (graph, model) = (self.judge.graph, self.judge.model);
+        let give_up = || {
+            self.exhaustive.set(false);
+            None
+        };
+        if graph.ids() * watched > MAX_NODES {
+            return give_up();
+        }
+        let distance = distances(graph, watched, &watch, &goal);
+        let start = graph.initial as usize * watched;
+        let machine = Machine::new(self.program, &graph.automaton.registers, model);
+        let mut seen = FxHashSet::from_iter([(start as u32, machine.sorted_tickets())]);
+        let first = Met { node: start as u32, machine: Some(machine), came_from: 0, step: (0, 0), depth: 0 };
+        let mut met = vec![first];
+        let mut open = BinaryHeap::from([Reverse((distance[start], 0_usize))]);
+        let mut attempts = 0;
+        while let Some(Reverse((length, at))) = open.pop() {
+            if length == FAR {
+                continue; // only at the start
+            }
+            if limit.is_some_and(|limit| length as usize >= limit) {
+                return None;
+            }
+            if met.len() > MAX_STATES || self.left.get() == 0 || attempts > MAX_ATTEMPTS || model.cancelled() {
+                return give_up();
+            }
+            self.left.set(self.left.get() - 1);
+            let Met { node, depth, .. } = met[at];
+            let (state, watching) = (node / watched as u32, node as usize % watched);
+            if goal(watching, state) {
+                attempts += 1;
+                let found = finish(self.path_to(&met, at));
+                if let Some(found) = found.filter(|path| path.cycle_at.is_none() || self.is_real(path)) {
+                    return Some(found);
+                }
+                self.exhaustive.set(false); // there may be other cycles here
+            }
+            let machine = met[at].machine.take().expect("it is expanded once");
+            for (p, target) in graph.steps(state) {
+                let Some(next) = watch(watching, state, p, target) else { continue };
+                let node = target as usize * watched + next;
+                if distance[node] == FAR {
+                    continue;
+                }
+                let mut machine = machine.clone();
+                if !matches!(machine.step_to(p, graph, model, target), Ok(Some(_))) {
+                    continue;
+                }
+                if seen.insert((node as u32, machine.sorted_tickets())) {
+                    open.push(Reverse((depth + 1 + distance[node], met.len())));
+                    met.push(Met {
+                        node: node as u32,
+                        machine: Some(machine),
+                        came_from: at as u32,
+                        step: (p, target),
+                        depth: depth + 1,
+                    });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The distance of a node from which no goal can be reached.
+const FAR: u32 = u32::MAX;
+
+/// How far each state, and what is watched there, is from a goal.
+fn distances(
+    graph: &Graph,
+    watched: usize,
+    watch: &impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+    goal: &impl Fn(usize, Id) -> bool,
+) -> Vec<u32> {
+    let nodes = graph.ids() * watched;
+    let all = || (0..graph.ids() as Id).filter(|&state| graph.exists(state));
+    let each_edge = |visit: &mut dyn FnMut(usize, usize)| {
+        for state in all() {
+            for (p, target) in graph.steps(state) {
+                for watching in 0..watched {
+                    if let Some(next) = watch(watching, state, p, target) {
+                        visit(state as usize * watched + watching, target as usize * watched + next);
+                    }
+                }
+            }
+        }
+    };
+    // The edges backwards: those into a node begin where those into the one before it end.
+    let mut begin = vec![0_u32; nodes + 1];
+    each_edge(&mut |_, to| begin[to + 1] += 1);
+    (0..nodes).for_each(|node| begin[node + 1] += begin[node]);
+    let mut from = vec![0_u32; begin[nodes] as usize];
+    let mut next = begin.clone();
+    each_edge(&mut |node, to| {
+        from[next[to] as usize] = node as u32;
+        next[to] += 1;
+    });
+    let mut distance = vec![FAR; nodes];
+    let mut queue: Vec<u32> = Vec::new();
+    for state in all() {
+        for watching in (0..watched).filter(|&watching| goal(watching, state)) {
+            let node = state as usize * watched + watching;
+            distance[node] = 0;
+            queue.push(node as u32);
+        }
+    }
+    let mut at = 0;
+    while let Some(&node) = queue.get(at) {
+        at += 1;
+        for &before in &from[begin[node as usize] as usize..begin[node as usize + 1] as usize] {
+            if distance[before as usize] == FAR {
+                distance[before as usize] = distance[node as usize] + 1;
+                queue.push(before);
+            }
+        }
+    }
+    distance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_orders_of_permutations_are_landaus() {
+        let orders: Vec<usize> = (0..=12).map(longest_order).collect();
+        assert_eq!(orders, [1, 1, 2, 3, 4, 6, 6, 12, 15, 20, 30, 30, 60]);
+    }
+}
