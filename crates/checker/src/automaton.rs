@@ -6,7 +6,7 @@
 //! state is a tuple of small numbers, one *field* for each process and each register.
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 
-use doorway_memory::{Pid, Value, ticket_comparisons};
+use doorway_memory::{Name, Pid, Value, ticket_comparisons};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
@@ -54,6 +54,8 @@ pub(crate) struct Automaton {
     begun: FxHashMap<(Pid, u32), u32>,
     /// Whether a state also says which registers are in someone's cache.
     has_cache: bool,
+    /// Words in the histories of all local states.
+    history_words: usize,
 }
 
 #[derive(Default)]
@@ -80,9 +82,14 @@ pub(crate) struct Local {
     pub(crate) section: Section,
     passages: u32,
     pub(crate) history: Box<[Word]>,
-    /// The access it makes next.
+    /// The access it makes next…
     pub(crate) access: Option<Access>,
+    /// …and the section that is in: a process in the remainder makes its next access in the doorway, or later.
+    at: Section,
 }
+
+/// Where in its protocol a process is: the section, and the line of its next or latest access.
+type Whereabouts = (Section, String);
 
 /// What a search needs to know of a local state.
 #[derive(Clone, Copy)]
@@ -150,13 +157,28 @@ pub(crate) enum Missing {
     /// Not something to learn: two processes write a register at once.
     Overlap {
         process: u32,
+        local: u32,
         reg: u32,
     },
     /// Nor this: what a register may hold is not known.
     Domain {
         process: u32,
+        local: u32,
         reg: u32,
     },
+}
+
+impl Missing {
+    /// The process, its local state, and the value it sees, whose step this is about; none if it is about no step.
+    pub(crate) fn step_of(self) -> Option<(Pid, u32, Option<u32>)> {
+        match self {
+            Missing::Step { process, local, value } => Some((process as usize, local, Some(value))),
+            Missing::Overlap { process, local, .. } | Missing::Domain { process, local, .. } => {
+                Some((process as usize, local, None))
+            }
+            Missing::Renumbering { .. } | Missing::Buffer { .. } | Missing::Value { .. } => None,
+        }
+    }
 }
 
 /// What running a process on one step gives.
@@ -166,6 +188,17 @@ pub(crate) struct Ran {
     pub(crate) history: Vec<Word>,
     pub(crate) access: Option<Access>,
     pub(crate) written: u64,
+}
+
+impl Ran {
+    /// Whether a second run came to the same.
+    fn is(&self, other: &Ran) -> bool {
+        let same_history = std::iter::zip(&self.history, &other.history)
+            .all(|(a, b)| (a.bits, a.what) == (b.bits, b.what))
+            && self.history.len() == other.history.len();
+        let same_access = same(self.access.as_ref(), other.access.as_ref());
+        same_history && same_access && (self.section, self.written) == (other.section, other.written)
+    }
 }
 
 impl Automaton {
@@ -196,19 +229,18 @@ impl Automaton {
             reads_and_writes: model.reads_and_writes,
             begun: FxHashMap::default(),
             has_cache: model.cache.is_some(),
+            history_words: 0,
         };
         for reg in 0..automaton.registers.len() {
             let init = automaton.registers[reg].init;
-            automaton.value_id(reg, init, None).map_err(|fault| broken(0, Section::Remainder, fault))?;
+            automaton.value_id(reg, init, None).map_err(unfounded)?;
         }
         if let Some(passages) = model.passages_in_all {
             // One register more, which the search itself counts in.
             automaton.registers.push(Register::counter("passages"));
             automaton.values.push(Values::default());
             for begun in 0..=passages {
-                automaton
-                    .value_id(automaton.registers.len() - 1, begun.into(), None)
-                    .map_err(|fault| broken(0, Section::Remainder, fault))?;
+                automaton.value_id(automaton.registers.len() - 1, begun.into(), None).map_err(unfounded)?;
             }
         }
         if model.store_buffers {
@@ -352,7 +384,7 @@ impl Automaton {
                     learnt.push((self.step(self.hot(p, local), value), self.hot(p, local).reg));
                 }
                 match learnt.iter().position(|step| *step != learnt[0]) {
-                    Some(p) => Err(broken(p, self.local(p, local).section, Fault::NotAlike)),
+                    Some(p) => Err(broken(p, self.whereabouts(p, local), Fault::NotAlike)),
                     None => Ok(()),
                 }
             }
@@ -368,17 +400,25 @@ impl Automaton {
             }
             Missing::Value { reg, word } => {
                 let known = self.value_id(reg as usize, word, None);
-                known.map(|_| ()).map_err(|fault| broken(0, Section::Remainder, fault))
+                known.map(|_| ()).map_err(unfounded)
             }
-            Missing::Overlap { process, reg } => {
-                Err(broken(process as usize, Section::Remainder, Fault::OverlappingWrites(self.name(reg))))
+            Missing::Overlap { process, local, reg } => {
+                let p = process as usize;
+                Err(broken(p, self.whereabouts(p, local), Fault::OverlappingWrites(self.name(reg))))
             }
-            Missing::Domain { process, reg } => {
-                Err(broken(process as usize, Section::Remainder, Fault::UnknownDomain(self.name(reg))))
+            Missing::Domain { process, local, reg } => {
+                let p = process as usize;
+                Err(broken(p, self.whereabouts(p, local), Fault::UnknownDomain(self.name(reg))))
             }
             Missing::Step { process, local, value } => self.learn_step(program, process as usize, local, value),
             Missing::Renumbering { field, id, image } => self.learn_renumbering(program, field, id, image),
         }
+    }
+
+    /// Where a process is that is about to make its next access.
+    pub(crate) fn whereabouts(&self, p: Pid, local: u32) -> Whereabouts {
+        let Local { at, access, .. } = self.local(p, local);
+        (*at, access.map_or(String::new(), |access| access.line()))
     }
 
     fn name(&self, reg: u32) -> String {
@@ -394,9 +434,10 @@ impl Automaton {
         let section = from.section;
         let register = from.access.and_then(|access| access.register());
         let word = register.map_or(0, |reg| self.word(reg, value));
-        let ran = run(program, p, section, from.passages, from.history.to_vec(), self.fences, word)?;
+        let ran = self.run_step(program, p, local, word)?;
+        let here = self.whereabouts(p, local);
         if !same(ran.access.as_ref(), from.access.as_ref()) {
-            return Err(broken(p, section, Fault::Nondeterminism));
+            return Err(broken(p, here, Fault::Nondeterminism));
         }
         if self.renumbers {
             self.check_ticket_parametricity(program, p, local, word, &ran)?;
@@ -406,14 +447,14 @@ impl Automaton {
             Some(access) => {
                 let reg = access.reg as usize;
                 if self.safe_registers && access.op == Op::Write {
-                    self.value_id(reg, ran.written, Some(p)).map_err(|fault| broken(p, section, fault))?;
+                    self.value_id(reg, ran.written, Some(p)).map_err(|fault| broken(p, here.clone(), fault))?;
                     if section.begun() != section {
                         let history = self.local(p, local).history.to_vec();
                         let begun = self.local_id(program, p, section.begun(), ran.passages, history)?;
                         self.begun.insert((p, local), begun);
                     }
                 }
-                self.value_id(reg, ran.written, None).map_err(|fault| broken(p, section, fault))?
+                self.value_id(reg, ran.written, None).map_err(|fault| broken(p, here, fault))?
             }
             None => 0,
         };
@@ -453,15 +494,15 @@ impl Automaton {
                 for (reg, value) in &mut writes {
                     let at = *reg as usize;
                     let word = numbering.apply_to(self.registers[at].kind, self.word(at, *value));
-                    *value = self.value_id(at, word, None).map_err(|fault| broken(p, Section::Remainder, fault))?;
+                    *value = self.value_id(at, word, None).map_err(unfounded)?;
                 }
                 self.buffer_id(p, &writes)
             }
             Some(reg) => {
                 let word = numbering.apply_to(self.registers[reg].kind, self.word(reg, id));
                 let writer = self.values[reg].writers[id as usize];
-                self.value_id(reg, word, None).map_err(|fault| broken(0, Section::Remainder, fault))?;
-                self.value_id(reg, word, writer).map_err(|fault| broken(0, Section::Remainder, fault))?
+                self.value_id(reg, word, None).map_err(unfounded)?;
+                self.value_id(reg, word, writer).map_err(unfounded)?
             }
         };
         self.renumbered.insert((field, id, image), renumbered);
@@ -484,23 +525,15 @@ impl Automaton {
         let tickets = history
             .iter()
             .try_fold(TicketSet::EMPTY, |set, word| Ok(set.union(tickets::of(word.kind, word.bits)?)))
-            .map_err(|fault| broken(p, section, fault))?;
+            .map_err(|fault| broken(p, (section, String::new()), fault))?;
         self.has_tickets |= !tickets.is_empty();
         let id = self.processes[p].locals.len() as u32;
 
         let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
-        let access = if done { None } else { look(program, p, section, history.clone(), self.fences)? };
-        if let Some(access) = access.filter(|access| !access.op.is_safe()) {
-            match () {
-                () if self.safe_registers => return Err(broken(p, section, Fault::NotSafe(self.name(access.reg)))),
-                () if self.reads_and_writes => {
-                    return Err(broken(p, section, Fault::NotReadOrWritten(self.name(access.reg))));
-                }
-                () => {}
-            }
-        }
-        if self.reduces && access.is_some_and(|access| access.op == Op::Barrier) {
-            return Err(broken(p, section, Fault::Barrier));
+        let (access, at) =
+            if done { (None, section) } else { look(program, p, section, history.clone(), self.fences)? };
+        if let Some(fault) = access.and_then(|access| self.refuses(access)) {
+            return Err(broken(p, (at, access.map_or(String::new(), |access| access.line())), fault));
         }
         let action = match access {
             _ if done => Action::None,
@@ -521,7 +554,8 @@ impl Automaton {
         };
         let process = &mut self.processes[p];
         let place = (self.abandons && section == Section::Wait).then(|| program.place(&history));
-        process.locals.push(Local { section, passages, history: history.into(), access });
+        self.history_words += history.len();
+        process.locals.push(Local { section, passages, history: history.into(), access, at });
         process.ids.insert(key, id);
         process.hot.push(hot);
         process.tickets.push(tickets);
@@ -534,6 +568,20 @@ impl Automaton {
             self.processes[p].interrupted[id as usize] = Interrupted { dead: dead.filter(|&dead| dead != id), gone };
         }
         Ok(id)
+    }
+
+    /// Why an access cannot be part of this search, if it cannot.
+    fn refuses(&self, access: Access) -> Option<Fault> {
+        match access.op {
+            Op::Barrier if self.reduces => Some(Fault::Barrier),
+            op if op.is_safe() || op.is_fence() => None,
+            _ if self.safe_registers => Some(Fault::NotSafe(self.name(access.reg))),
+            _ if self.reads_and_writes => Some(Fault::NotReadOrWritten(self.name(access.reg))),
+            Op::LoadLinked | Op::StoreConditional if self.symmetric => {
+                Some(Fault::LinkedAndSymmetric(self.name(access.reg)))
+            }
+            _ => None,
+        }
     }
 
     /// The id of a register's value, a new one if need be.
@@ -620,7 +668,7 @@ impl Automaton {
         program: &dyn Program,
         p: Pid,
         local: u32,
-        word: u64,
+        word_read: u64,
         ran: &Ran,
     ) -> Result<(), Error> {
         /// A little, so that remainders change; and a lot, so that differences do.
@@ -629,7 +677,9 @@ impl Automaton {
         let kind = |access: Access| self.registers[access.reg as usize].kind;
         let [accesses, did_access] = [from.access, ran.access].map(|access| access.filter(|a| a.register().is_some()));
         let read = match accesses {
-            Some(access) => tickets::of(kind(access), word).map_err(|fault| broken(p, from.section, fault))?,
+            Some(access) => {
+                tickets::of(kind(access), word_read).map_err(|fault| broken(p, self.whereabouts(p, local), fault))?
+            }
             None => TicketSet::EMPTY,
         };
         let seen = self.processes[p].tickets[local as usize].union(read);
@@ -641,7 +691,7 @@ impl Automaton {
         }
         for by in WIDER_BY {
             let widened = Numbering::widening(seen, self.wide, by);
-            let word = accesses.map_or(word, |access| widened.apply_to(kind(access), word));
+            let word = accesses.map_or(word_read, |access| widened.apply_to(kind(access), word_read));
             let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
             let (wide, compared) =
                 ticket_comparisons(|| run(program, p, from.section, from.passages, history, self.fences, word));
@@ -660,16 +710,84 @@ impl Automaton {
             let same = same_access && wide.section == ran.section && same_written && same_history;
             let alike = by == 1 || compared.iter().all(|(a, b)| widened.compares_alike(a.to_word(), b.to_word()));
             if !(same && alike) {
-                return Err(broken(p, from.section, Fault::TicketArithmetic));
+                let again = self.run_step(program, p, local, word_read)?;
+                let fault = if again.is(ran) { Fault::TicketArithmetic } else { Fault::Nondeterminism };
+                return Err(broken(p, self.whereabouts(p, local), fault));
             }
         }
         Ok(())
     }
 
+    /// Runs steps that are known a second time, the latest first: a process that is not deterministic would do something else now.
+    /// If there are very many, a sample of them; if there are few, several times.
+    pub(crate) fn replay(&self, program: &dyn Program) -> Result<(), Error> {
+        const MOST: usize = 1 << 14;
+        const LEAST: usize = 1 << 8;
+        let known = self.steps.iter().filter(|&&step| step != UNKNOWN).count();
+        (0..LEAST.div_ceil(known.max(1))).try_for_each(|_| self.replay_some(program, known, MOST))
+    }
+
+    /// Runs so many of the known steps again.
+    fn replay_some(&self, program: &dyn Program, known: usize, most: usize) -> Result<(), Error> {
+        let mut skipped = 0;
+        for (p, process) in self.processes.iter().enumerate().rev() {
+            for (local, hot) in process.hot.iter().enumerate().rev() {
+                for (value, (next, written)) in
+                    (0..hot.len).rev().filter_map(|value| Some((value, self.step(hot, value)?)))
+                {
+                    skipped += most;
+                    if skipped < known {
+                        continue;
+                    }
+                    skipped -= known;
+                    self.replay_step(program, p, local as u32, value, next, written)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn replay_step(
+        &self,
+        program: &dyn Program,
+        p: Pid,
+        local: u32,
+        value: u32,
+        next: u32,
+        written: u32,
+    ) -> Result<(), Error> {
+        let register = self.local(p, local).access.and_then(|access| access.register());
+        let ran = self.run_step(program, p, local, register.map_or(0, |reg| self.word(reg, value)))?;
+        let wrote_the_same = register.is_none_or(|reg| self.word(reg, written) == ran.written);
+        if self.known_local(p, ran.section, ran.passages, &ran.history) == Some(next) && wrote_the_same {
+            return Ok(());
+        }
+        Err(broken(p, self.whereabouts(p, local), Fault::Nondeterminism))
+    }
+
+    /// Runs a process one step from a local state, on a register that holds `word`.
+    fn run_step(&self, program: &dyn Program, p: Pid, local: u32, word: u64) -> Result<Ran, Error> {
+        let Local { section, passages, history, .. } = self.local(p, local);
+        run(program, p, *section, *passages, history.to_vec(), self.fences, word)
+    }
+
+    /// A register that has held so many values that it may be a number that grows for ever.
+    pub(crate) fn growing(&self) -> Option<(Name, usize)> {
+        const MANY: usize = 1_000;
+        let most = self.values.iter().enumerate().max_by_key(|(_, values)| values.words.len());
+        most.map(|(reg, values)| (self.registers[reg].name, values.words.len())).filter(|&(_, values)| values > MANY)
+    }
+
     /// Bytes held, near enough.
     pub(crate) fn bytes(&self) -> usize {
-        let words: usize = self.processes.iter().map(|process| process.locals.len()).sum();
-        words * 400 + self.steps.capacity() * 8 + self.renumbered.capacity() * 48
+        /// A local state, what is known of it, and its place in the table by key; and for each word of its history the word
+        /// itself and the one in the key.
+        const LOCAL: usize = size_of::<Local>() + size_of::<Hot>() + size_of::<TicketSet>() + 48;
+        const WORD: usize = size_of::<Word>() + 8;
+        let locals: usize = self.processes.iter().map(|process| process.locals.len()).sum();
+        let values: usize = self.values.iter().map(|values| values.words.len()).sum();
+        let renumbered = self.renumbered.len() * 8 / 7 * 48;
+        locals * LOCAL + self.history_words * WORD + values * 96 + self.steps.len() * 8 + renumbered
     }
 }
 
@@ -688,16 +806,16 @@ pub(crate) fn run(
     Ok(Ran { section: next, passages, history: view.history, access: view.access, written: view.written })
 }
 
-/// The access process `p` makes next.
-fn look(
+/// The access process `p` makes next, and the section that is in.
+pub(crate) fn look(
     program: &dyn Program,
     p: Pid,
     section: Section,
     history: Vec<Word>,
     fences: Fences,
-) -> Result<Option<Access>, Error> {
+) -> Result<(Option<Access>, Section), Error> {
     let (_, view) = guarded(program, p, section, View::look(history, fences))?;
-    Ok(view.access)
+    Ok((view.access, view.whereabouts().0))
 }
 
 fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> Result<(Section, View), Error> {
@@ -708,14 +826,14 @@ fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> R
             Ok(fault) => *fault,
             Err(payload) => Fault::Panicked(message(payload.as_ref())),
         };
-        broken(p, view.section, fault)
+        broken(p, view.whereabouts(), fault)
     })?;
     let at_rest = matches!(next, Section::Remainder | Section::Critical);
     if at_rest && view.halted() {
         view.fault.get_or_insert(Fault::SwallowedHalt);
     }
     match view.fault.take() {
-        Some(fault) => Err(broken(p, view.section, fault)),
+        Some(fault) => Err(broken(p, view.whereabouts(), fault)),
         None => Ok((next, view)),
     }
 }
@@ -737,8 +855,13 @@ fn same(a: Option<&Access>, b: Option<&Access>) -> bool {
     }
 }
 
-fn broken(process: Pid, section: Section, fault: Fault) -> Error {
-    Error::Broken { process, section, fault }
+pub(crate) fn broken(process: Pid, (section, line): Whereabouts, fault: Fault) -> Error {
+    Error::Broken { process, section, line, fault, execution: None }
+}
+
+/// A fault in what registers hold, before any process has done anything.
+fn unfounded(fault: Fault) -> Error {
+    broken(0, (Section::Remainder, String::new()), fault)
 }
 
 fn local_key(section: Section, passages: u32, history: &[Word]) -> Box<[u64]> {

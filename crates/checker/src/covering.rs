@@ -28,7 +28,6 @@ use crate::{
     incomplete,
     judge::{Judge, StateSet},
     program::{Lock, Section},
-    properties::affordable_threads,
     real::realise,
     run::Path,
 };
@@ -114,7 +113,7 @@ pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Regist
         return Err(Error::Model(why.to_string()));
     }
     let mut registers = Registers::default();
-    let program = Lock { lock: make(&mut registers), k: model.k };
+    let program = Lock::make(&mut registers, model.k, make);
     let model = Model { reads_and_writes: true, ..model.clone() };
     let graph = Graph::explore(&program, registers.list, &model, true)?;
     let names = |registers: &[u32]| -> Vec<String> {
@@ -131,34 +130,29 @@ pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Regist
         seconds: 0.0,
         incomplete: incomplete(&graph, &model),
     };
-    if affordable_threads(&graph, &model).is_none() {
-        let why = "all states were found, but the argument takes more memory; raise --max-memory or lower -n";
-        found.incomplete.get_or_insert(why.to_string());
+    let judge = Judge::new(&graph, &model);
+    let is_complete = graph.stop.is_none();
+    let (constructed, covering_states) = Argument::new(&judge, &written).construct();
+    found.covering_states = covering_states;
+    if let Some(Constructed { outcome, covers, alone, writes, path, solo, overwriting }) = constructed
+        && (is_complete || outcome == Outcome::TwoInside)
+        && let Some(run) = realise(&program, &graph, &model, &path)?
+    {
+        let covered: Vec<u32> = covers.keys().copied().collect();
+        let uncovered: Vec<u32> = writes.iter().copied().filter(|reg| !covered.contains(reg)).collect();
+        found.outcome = outcome;
+        found.construction = Some(Construction {
+            covers: covers.into_iter().map(|(reg, p)| (p, names(&[reg]).remove(0))).collect(),
+            alone,
+            writes: names(&writes),
+            uncovered: names(&uncovered),
+            run,
+            solo,
+            overwriting,
+        });
     } else {
-        let judge = Judge::new(&graph, &model);
-        let is_complete = graph.stop.is_none();
-        let (constructed, covering_states) = Argument::new(&judge, &written).construct();
-        found.covering_states = covering_states;
-        if let Some(Constructed { outcome, covers, alone, writes, path, solo, overwriting }) = constructed
-            && (is_complete || outcome == Outcome::TwoInside)
-            && let Some(run) = realise(&program, &graph, &model, &path)?
-        {
-            let covered: Vec<u32> = covers.keys().copied().collect();
-            let uncovered: Vec<u32> = writes.iter().copied().filter(|reg| !covered.contains(reg)).collect();
-            found.outcome = outcome;
-            found.construction = Some(Construction {
-                covers: covers.into_iter().map(|(reg, p)| (p, names(&[reg]).remove(0))).collect(),
-                alone,
-                writes: names(&writes),
-                uncovered: names(&uncovered),
-                run,
-                solo,
-                overwriting,
-            });
-        } else {
-            let why = "what was constructed takes tickets that may not occur";
-            found.incomplete.get_or_insert(why.to_string());
-        }
+        let why = "what was constructed takes tickets that may not occur";
+        found.incomplete.get_or_insert(why.to_string());
     }
     found.seconds = start.elapsed().as_secs_f64();
     Ok(found)

@@ -3,7 +3,7 @@ use std::fmt;
 
 use doorway_memory::Pid;
 
-use crate::program::Section;
+use crate::{program::Section, run::Run};
 
 /// Why an algorithm could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +15,12 @@ pub enum Error {
         process: Pid,
         /// In which part of its protocol.
         section: Section,
+        /// At which line, the paper's or the source's: that of the latest access it came to. Empty if it came to none.
+        line: String,
         /// Which rule.
         fault: Fault,
+        /// The execution that leads there, if there is one to show: the process' next step is the one that breaks the rule.
+        execution: Option<Run>,
     },
     /// The model cannot be searched as given.
     Model(String),
@@ -26,7 +30,7 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// A replay of the same history made another access.
+    /// A replay of the same history did something else.
     Nondeterminism,
     /// So many accesses in one section, and no loop turn has ended.
     EndlessAccesses(usize),
@@ -48,6 +52,12 @@ pub enum Fault {
     TooManyTickets,
     /// The process does something else than another in its place, though processes are said to be all alike.
     NotAlike,
+    /// A register that is accessed by load-linked remembers which processes have loaded it, so they are not all alike; its name.
+    LinkedAndSymmetric(String),
+    /// A register that another call of `make`, or another space, has made.
+    ForeignRegister,
+    /// A value that is another one when it has been put in a word; as `Debug` shows it.
+    NotAWord(String),
     /// There is a barrier, and the search takes steps before others that concern nobody else: it starts again without.
     Barrier,
     /// The process panicked.
@@ -57,7 +67,14 @@ pub enum Fault {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Broken { process, section, fault } => write!(f, "process {process} in `{section}` {fault}"),
+            Error::Broken { process, section, line, fault, execution } => {
+                let line = if line.is_empty() { String::new() } else { format!(", line {line},") };
+                write!(f, "process {process} in `{section}`{line} {fault}")?;
+                match execution {
+                    Some(execution) if !execution.steps.is_empty() => write!(f, "; before that\n{execution}"),
+                    _ => Ok(()),
+                }
+            }
             Error::Model(why) => f.write_str(why),
         }
     }
@@ -67,7 +84,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Nondeterminism => f.write_str(
-                "made another access when it was run again with the same values; \
+                "did something else when it was run again with the same values; \
                  let it depend on nothing but what its accesses return",
             ),
             Fault::EndlessAccesses(limit) => {
@@ -88,6 +105,18 @@ impl fmt::Display for Fault {
                 "does something else than another process in its place would; \
                  only an algorithm that never looks at `p` is `SYMMETRIC`",
             ),
+            Fault::LinkedAndSymmetric(name) => write!(
+                f,
+                "uses load-linked on `{name}`, which remembers the processes that have loaded it; check it without symmetry"
+            ),
+            Fault::ForeignRegister => f.write_str(
+                "accessed a register of another space; make every register in the space the lock is made in",
+            ),
+            Fault::NotAWord(value) => write!(
+                f,
+                "stores {value}, which is another value when it is read: its `of_word(to_word())` is not the same; \
+                 a register holds what fits one word"
+            ),
             Fault::NotSafe(name) => {
                 write!(f, "changes `{name}` in one step; a safe register can only be read and written")
             }
@@ -103,7 +132,7 @@ impl fmt::Display for Fault {
                  it can be truth values and tickets"
             ),
             Fault::Barrier => f.write_str("has a barrier"),
-            Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart; lower -n"),
+            Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart"),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),
         }
     }

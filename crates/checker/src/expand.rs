@@ -50,7 +50,7 @@ impl Successors {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.to.iter().map(|to| to.capacity() * 8).sum::<usize>() + self.edges.capacity() * 3
+        self.to.iter().map(|to| to.len() * 8).sum::<usize>() + self.edges.len() * 2 + self.shuffles.len()
     }
 }
 
@@ -125,7 +125,7 @@ impl Batch<'_> {
                     match (hot.action, automaton.writer(reg, value)) {
                         (Action::Blind, None) => self.begin_to_write(before, state, p, register, out),
                         (Action::Blind, Some(writer)) if writer != p => {
-                            out.missing.push(Missing::Overlap { process: p as u32, reg: hot.reg });
+                            out.missing.push(Missing::Overlap { process: p as u32, local, reg: hot.reg });
                             continue;
                         }
                         (Action::Seeing, Some(_)) => self.see_anything(before, state, p, out),
@@ -321,10 +321,11 @@ impl Batch<'_> {
     /// A read of a safe register that is being written.
     fn see_anything<const W: usize>(&self, before: TicketSet, state: State<W>, p: usize, out: &mut Successors) {
         let Graph { automaton, layout, .. } = self.graph;
-        let reg = automaton.hot(p, layout.fields[p].get(&state.words)).reg;
+        let local = layout.fields[p].get(&state.words);
+        let reg = automaton.hot(p, local).reg;
         let domain = automaton.registers[reg as usize].kind.domain;
         let Some(without_tickets) = domain(&[]) else {
-            out.missing.push(Missing::Domain { process: p as u32, reg });
+            out.missing.push(Missing::Domain { process: p as u32, local, reg });
             return;
         };
         for word in without_tickets {

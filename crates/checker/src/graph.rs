@@ -1,11 +1,16 @@
 //! The states reached and the steps between them.
+use std::collections::VecDeque;
+
+use doorway_memory::Pid;
 use hashbrown::HashTable;
 
 use crate::{
-    automaton::Automaton,
+    automaton::{Automaton, broken},
     components::Steps,
+    error::{Error, Fault},
     expand::{SELF, Successors},
     layout::{Field, Layout},
+    run::Path,
     search::Stop,
 };
 
@@ -80,11 +85,8 @@ impl Graph {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        let edges: usize = self
-            .shards
-            .iter()
-            .map(|shard| 4 * (shard.offsets.capacity() + shard.edges.capacity()) + shard.shuffles.capacity())
-            .sum();
+        let edges: usize =
+            self.shards.iter().map(|shard| 4 * (shard.offsets.len() + shard.edges.len()) + shard.shuffles.len()).sum();
         self.shards.iter().map(Shard::state_bytes).sum::<usize>() + edges + self.automaton.bytes()
     }
 
@@ -136,6 +138,64 @@ impl Graph {
             .take(self.automaton.fields_but_caches())
             .map(|field| field.get(self.state(id)))
             .collect()
+    }
+
+    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
+    /// the path with a number below `watched`, starting from 0, and may forbid a step. None if it is not shorter than `limit`.
+    pub(crate) fn shortest_within(
+        &self,
+        limit: Option<usize>,
+        watched: usize,
+        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        goal: impl Fn(usize, Id) -> bool,
+    ) -> Option<Path> {
+        if goal(0, self.initial) {
+            return Some(Path::default());
+        }
+        let start = self.initial as usize * watched;
+        // For each node: the process that got there and, one up, the node it came from; 0 for those not met yet. Pages of
+        // zeros cost nothing until they are written, and counterexamples tend to be short.
+        let mut came_from = vec![0_u64; self.ids() * watched];
+        came_from[start] = 1;
+        let mut queue = VecDeque::from([start as u32]);
+        let (mut depth, mut left) = (1, 1);
+        while let Some(node) = queue.pop_front() {
+            if left == 0 {
+                (depth, left) = (depth + 1, queue.len() + 1);
+            }
+            left -= 1;
+            if limit.is_some_and(|limit| depth >= limit) {
+                return None;
+            }
+            let (state, watching) = (node / watched as u32, node as usize % watched);
+            for (p, target) in self.steps(state) {
+                let Some(next) = watch(watching, state, p, target) else { continue };
+                let arrived = target as usize * watched + next;
+                if came_from[arrived] != 0 {
+                    continue;
+                }
+                came_from[arrived] = (u64::from(node) + 1) << 8 | p as u64;
+                if goal(next, target) {
+                    let mut steps = Vec::new();
+                    let mut at = arrived;
+                    while at != start {
+                        steps.push(((came_from[at] & 0xff) as Pid, (at / watched) as Id));
+                        at = (came_from[at] >> 8) as usize - 1;
+                    }
+                    steps.reverse();
+                    return Some(Path { steps, cycle_at: None });
+                }
+                queue.push_back(arrived as u32);
+            }
+        }
+        None
+    }
+
+    /// A process has done something else than before, in this state.
+    pub(crate) fn nondeterminism(&self, p: Pid, state: Id) -> Error {
+        let p = p % self.automaton.n(); // a store buffer's step is its process', and so is a death
+        let local = self.layout.fields[p].get(self.state(state));
+        broken(p, self.automaton.whereabouts(p, local), Fault::Nondeterminism)
     }
 
     pub(crate) fn hash(&self, state: &[u64]) -> u64 {
@@ -260,7 +320,7 @@ impl Shard {
     }
 
     pub(crate) fn state_bytes(&self) -> usize {
-        self.states.capacity() * 8 + self.index.allocation_size()
+        self.states.len() * 8 + self.index.allocation_size()
     }
 }
 

@@ -98,8 +98,7 @@ impl<'a> Judge<'a> {
         p < self.model.n && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
-    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
-    /// the path with a number below `watched`, starting from 0, and may forbid a step. None if it is not shorter than `limit`.
+    /// As [`Graph::shortest_within`].
     pub(crate) fn shortest_within(
         &self,
         limit: Option<usize>,
@@ -107,46 +106,7 @@ impl<'a> Judge<'a> {
         watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
         goal: impl Fn(usize, Id) -> bool,
     ) -> Option<Path> {
-        if goal(0, self.graph.initial) {
-            return Some(Path::default());
-        }
-        let start = self.graph.initial as usize * watched;
-        // For each node: the process that got there and, one up, the node it came from; 0 for those not met yet. Pages of
-        // zeros cost nothing until they are written, and counterexamples tend to be short.
-        let mut came_from = vec![0_u64; self.graph.ids() * watched];
-        came_from[start] = 1;
-        let mut queue = VecDeque::from([start as u32]);
-        let (mut depth, mut left) = (1, 1);
-        while let Some(node) = queue.pop_front() {
-            if left == 0 {
-                (depth, left) = (depth + 1, queue.len() + 1);
-            }
-            left -= 1;
-            if limit.is_some_and(|limit| depth >= limit) {
-                return None;
-            }
-            let (state, watching) = (node / watched as u32, node as usize % watched);
-            for (p, target) in self.graph.steps(state) {
-                let Some(next) = watch(watching, state, p, target) else { continue };
-                let arrived = target as usize * watched + next;
-                if came_from[arrived] != 0 {
-                    continue;
-                }
-                came_from[arrived] = (u64::from(node) + 1) << 8 | p as u64;
-                if goal(next, target) {
-                    let mut steps = Vec::new();
-                    let mut at = arrived;
-                    while at != start {
-                        steps.push(((came_from[at] & 0xff) as Pid, (at / watched) as Id));
-                        at = (came_from[at] >> 8) as usize - 1;
-                    }
-                    steps.reverse();
-                    return Some(Path { steps, cycle_at: None });
-                }
-                queue.push_back(arrived as u32);
-            }
-        }
-        None
+        self.graph.shortest_within(limit, watched, watch, goal)
     }
 
     /// The shortest path to one of these states.

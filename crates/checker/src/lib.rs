@@ -49,6 +49,7 @@ mod expand;
 mod graph;
 mod judge;
 mod layout;
+mod limits;
 mod model;
 mod parallel;
 mod program;
@@ -92,8 +93,8 @@ pub use view::{Halt, Handle, Registers, View};
 /// it is in the report.
 pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
     let mut registers = Registers::default();
-    let lock = make(&mut registers);
-    check_program(&Lock { lock, k: model.k }, registers, model)
+    let lock = Lock::make(&mut registers, model.k, make);
+    check_program(&lock, registers, model)
 }
 
 /// Checks a part: makes it with `make`, and looks at every run of calls to it.
@@ -130,8 +131,8 @@ pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers
 /// As [`check`].
 pub fn check_part<A: Part<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
     let mut registers = Registers::default();
-    let part = make(&mut registers);
-    check_program(&Piece(part), registers, model)
+    let part = Piece::make(&mut registers, make);
+    check_program(&part, registers, model)
 }
 
 fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> Result<Report, Error> {
@@ -166,6 +167,12 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
             return Err(Error::Model(why));
         }
     }
+    let all = properties::of(program);
+    if let Some(other) = model.properties.iter().find(|property| !all.contains(property)) {
+        let kind = if program.is_part() { "part" } else { "lock" };
+        let all: Vec<&str> = all.iter().map(|property| property.name()).collect();
+        return Err(Error::Model(format!("`{other}` is not a property of this {kind}; it has {}", all.join(", "))));
+    }
     let wanted = properties::wanted(program, model);
     let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
     let mut graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
@@ -173,7 +180,9 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         // Now the way there is wanted too. The search is the same, so it comes to the same state again.
         let up_to_there = model.clone().max_states(graph.states() + 1);
         graph = Graph::explore(program, registers.list, &up_to_there, true)?;
-        graph.stop = Some(Stop::Found);
+        if graph.stop != Some(Stop::Memory) {
+            graph.stop = Some(Stop::Found);
+        }
     }
     if let Some(observer) = &model.observer {
         observer.progress(&Progress {
@@ -181,19 +190,16 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
             states: graph.states(),
             depth: graph.depth(),
             bytes: graph.bytes() as u64,
+            growing: None,
         });
     }
-    let threads = properties::affordable_threads(&graph, model).filter(|_| !states_only);
-    let findings = properties::judge(program, Judge::new(&graph, model), threads)?;
-    let unjudged = match () {
-        () if states_only || graph.stop.is_some() => None,
-        () if threads.is_none() => {
-            Some("all states were found, but judging them takes more memory; raise --max-memory")
-        }
-        () if model.cancelled() => Some("all states were found, but judging them was interrupted"),
-        () => None,
+    let findings = properties::judge(program, Judge::new(&graph, model))?;
+    let unjudged = !states_only && graph.stop.is_none() && model.cancelled();
+    let incomplete = if unjudged {
+        Some("all states were found, but judging them was interrupted".to_string())
+    } else {
+        incomplete(&graph, model)
     };
-    let incomplete = unjudged.map(str::to_string).or_else(|| incomplete(&graph, model));
     Ok(Report {
         states: graph.states(),
         transitions: graph.transitions(),
@@ -201,7 +207,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         seconds: start.elapsed().as_secs_f64(),
         bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
         incomplete,
-        stopped: graph.stop.is_some() || unjudged.is_some(),
+        stopped: graph.stop.is_some() || unjudged,
         findings,
         primitives: graph.automaton.primitives_met(),
         fences: graph.automaton.fences_met(),
@@ -211,22 +217,28 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
 /// Why a graph is not all there is, in words.
 fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     let mut reasons = Vec::new();
-    let gigabytes = graph.most_bytes as f64 / 1e9;
+    let used = format!("{:.1} GB used", graph.most_bytes as f64 / 1e9);
+    let states = graph.states();
+    let (or_lower, lower) = if model.n > 1 { (" or lower -n", "; lower -n") } else { ("", "") };
     match graph.stop {
         None => {}
         Some(Stop::Found) => reasons.push("the search ended with the first violation".to_string()),
-        Some(Stop::States) => reasons.push(format!(
-            "stopped at {} states with {gigabytes:.1} GB used; raise --max-states or lower -n",
-            graph.states()
-        )),
-        Some(Stop::Memory) => reasons.push(format!(
-            "stopped at {} states with {gigabytes:.1} GB used; raise --max-memory or lower -n",
-            graph.states()
-        )),
-        Some(Stop::Ids) => {
-            reasons.push(format!("stopped at {} states, as many as can be numbered; lower -n", graph.states()))
+        Some(Stop::States) => {
+            reasons.push(format!("stopped at {states} states with {used}; raise --max-states{or_lower}"));
         }
-        Some(Stop::Cancelled) => reasons.push(format!("interrupted at {} states", graph.states())),
+        Some(Stop::Memory) => {
+            let judging = "and room left to judge them";
+            reasons.push(format!("stopped at {states} states with {used} {judging}; raise --max-memory{or_lower}"));
+        }
+        Some(Stop::Ids) => reasons.push(format!("stopped at {states} states, as many as can be numbered{lower}")),
+        Some(Stop::Cancelled) => reasons.push(format!("interrupted at {states} states")),
+    }
+    if graph.stop.is_some()
+        && let Some((register, values)) = graph.automaton.growing()
+    {
+        reasons.push(format!(
+            "`{register}` has held {values} values: a number that grows for ever makes a search without end, unless it is a `Ticket`"
+        ));
     }
     if let Some(passages) = model.passages {
         reasons.push(format!("each process makes at most {passages} passages"));

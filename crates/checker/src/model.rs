@@ -1,9 +1,9 @@
 //! What to check, and how far to go.
 use std::{fmt, panic::Location, sync::Arc, thread::available_parallelism};
 
-use doorway_memory::{FailedCas, Pid, Property};
+use doorway_memory::{FailedCas, Name, Pid, Property};
 
-use crate::{error::Error, symmetry};
+use crate::{error::Error, limits, symmetry};
 
 /// The most processes a state can hold.
 pub const MAX_PROCESSES: usize = 10;
@@ -58,7 +58,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// `n` processes, one inside at a time, every property, all cores, no limits.
+    /// `n` processes, one in the critical section at a time, every property, all cores, and three quarters of the memory there is.
     ///
     /// ```
     /// let model = doorway_checker::Model::new(2);
@@ -86,7 +86,7 @@ impl Model {
             properties: Vec::new(),
             threads: available_parallelism().map_or(1, usize::from),
             max_states: None,
-            max_memory: None,
+            max_memory: limits::default_memory(),
             observer: None,
         }
     }
@@ -336,7 +336,8 @@ impl Model {
         self
     }
 
-    /// Stops before using more than so many bytes, with what is known then.
+    /// Stops before using more than so many bytes, with what is known then. Without, that is three quarters of the machine's memory,
+    /// or of the control group's if that is less.
     ///
     /// ```
     /// let model = doorway_checker::Model::new(2).max_memory(1 << 30);
@@ -395,6 +396,15 @@ impl Model {
         }
         if self.k == 0 {
             return Err(Error::Model("k is at least 1, not 0".to_string()));
+        }
+        if self.k > self.n {
+            let (n, k) = (self.n, self.k);
+            return Err(Error::Model(format!("k is at most the number of processes, {n}, not {k}")));
+        }
+        if self.passages == Some(0) || self.passages_in_all == Some(0) {
+            return Err(Error::Model(
+                "without a passage there is nothing to check; let there be at least 1".to_string(),
+            ));
         }
         if self.crashes > self.n {
             let (n, crashes) = (self.n, self.crashes);
@@ -554,6 +564,8 @@ pub struct Progress {
     pub depth: u32,
     /// Bytes in use.
     pub bytes: u64,
+    /// A register that has held very many values, and how many: if it is a number that grows for ever, the search has no end.
+    pub growing: Option<(Name, usize)>,
 }
 
 /// What a check is doing.

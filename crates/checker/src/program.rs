@@ -5,7 +5,7 @@ use doorway_memory::{Exclusion, Local, Part, Pid, Sink, Source};
 
 use crate::{
     model::Fences,
-    view::{View, Word},
+    view::{Registers, View, Word},
 };
 
 /// Where a process is in its protocol.
@@ -117,8 +117,16 @@ pub(crate) trait Program {
 }
 
 pub(crate) struct Lock<A> {
-    pub(crate) lock: A,
-    pub(crate) k: usize,
+    lock: A,
+    k: usize,
+    /// The space its registers are from.
+    space: u64,
+}
+
+impl<A: Exclusion<View>> Lock<A> {
+    pub(crate) fn make(registers: &mut Registers, k: usize, make: impl FnOnce(&mut Registers) -> A) -> Lock<A> {
+        Lock { lock: make(registers), k, space: registers.space }
+    }
 }
 
 impl<A: Exclusion<View>> Lock<A> {
@@ -131,6 +139,7 @@ impl<A: Exclusion<View>> Lock<A> {
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        view.space = Some(self.space);
         if section == Section::Reap {
             view.section = section;
             if self.lock.reap(view, p).is_err() {
@@ -223,17 +232,28 @@ impl<A: Exclusion<View>> Program for Lock<A> {
 }
 
 /// A part's history begins with what the latest call returned, if there was one.
-pub(crate) struct Piece<A>(pub(crate) A);
+pub(crate) struct Piece<A> {
+    part: A,
+    /// The space its registers are from.
+    space: u64,
+}
+
+impl<A: Part<View>> Piece<A> {
+    pub(crate) fn make(registers: &mut Registers, make: impl FnOnce(&mut Registers) -> A) -> Piece<A> {
+        Piece { part: make(registers), space: registers.space }
+    }
+}
 
 impl<A: Part<View>> Program for Piece<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        view.space = Some(self.space);
         if section == Section::Remainder {
             view.put(false);
         } else {
             latest::<A>(view);
         }
         view.section = Section::Wait;
-        match self.0.call(view, p) {
+        match self.part.call(view, p) {
             Err(_) => Section::Wait,
             Ok(outcome) => {
                 view.forget_after(0);
@@ -288,7 +308,7 @@ impl<A: Part<View>> Program for Piece<A> {
                 _ => latest::<A>(&mut View::look(history.to_vec(), Fences::None)),
             })
             .collect();
-        self.0.rule(&latest)
+        self.part.rule(&latest)
     }
 }
 

@@ -20,8 +20,10 @@ use crate::{
 
 /// Runs a path of the graph with real numbers. `None` if no real execution goes that way.
 pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
+    let renumbers = graph.automaton.has_tickets() && !model.has_real_tickets();
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
     let mut steps = Vec::with_capacity(path.steps.len());
+    let mut from = graph.initial;
     let mut tickets = Vec::new();
     for (i, &(process, target)) in path.steps.iter().enumerate() {
         if path.cycle_at == Some(i) {
@@ -31,13 +33,15 @@ pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path:
             Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
             None => match machine.step_to(process, graph, model, target)? {
                 Some(step) => step,
-                None => return Ok(None),
+                None if renumbers => return Ok(None),
+                // The graph stands for what happens and nothing else, so the process has done something else this time.
+                None => return Err(graph.nondeterminism(process, from)),
             },
         });
+        from = target;
     }
     if let Some(at) = path.cycle_at
-        && graph.automaton.has_tickets()
-        && !model.has_real_tickets()
+        && renumbers
         && !repeats_for_ever(machine, graph, model, &path.steps[at..], tickets)?
     {
         return Ok(None);

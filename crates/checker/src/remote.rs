@@ -16,7 +16,7 @@ use crate::{
     judge::{Judge, Need, StateSet},
     model::Cache,
     program::{Lock, Program, Section},
-    properties::{affordable_threads, any},
+    properties::any,
     real::{AmongReal, Finder, InGraph, realise},
     run::{Path, Run},
 };
@@ -93,7 +93,7 @@ pub fn remote_references<A: Exclusion<View>>(
         return Err(Error::Model("remote references are counted without deaths and abandons".to_string()));
     }
     let mut registers = Registers::default();
-    let program = Lock { lock: make(&mut registers), k: model.k };
+    let program = Lock::make(&mut registers, model.k, make);
     let mut found =
         RemoteReferences { per_process: Vec::new(), states: 0, seconds: 0.0, incomplete: None, stopped: false };
     let mut graph: Option<Graph> = None;
@@ -111,12 +111,6 @@ pub fn remote_references<A: Exclusion<View>>(
             graph = Some(new);
         }
         let graph = graph.as_ref().expect("it was just made");
-        if affordable_threads(graph, &model).is_none() {
-            let why = "all states were found, but measuring takes more memory; raise --max-memory or lower -n";
-            found.incomplete.get_or_insert(why.to_string());
-            found.stopped = true;
-            break;
-        }
         found.per_process.push(Passages { judge: &Judge::new(graph, &model), p }.worst(&program)?);
     }
     if model.cancelled() {

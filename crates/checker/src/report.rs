@@ -39,7 +39,7 @@ pub struct Finding {
     pub property: Property,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// The shortest run that shows it does not.
+    /// An execution that shows it does not: the shortest; of those with a cycle, a short one.
     pub run: Option<Run>,
     /// For which processes it does not hold, if that makes a difference.
     pub processes: Vec<Pid>,

@@ -11,7 +11,7 @@ use crate::{
     model::{Fences, Model},
     program::{Program, Section},
     tickets::{self, Numbering},
-    view::{Access, Op, Register, View, Word},
+    view::{Access, Op, Register, Word},
 };
 
 /// A run that shows something: a sequence of steps and, if it shows that something never happens, a cycle at its end that
@@ -162,13 +162,13 @@ impl<'a> Machine<'a> {
 
     /// Whether process `p` can take a step: not if it waits for its own writes to become visible, or others for these to
     /// notice that it is dead.
-    pub(crate) fn can_step(&self, p: Pid) -> bool {
+    pub(crate) fn can_step(&self, p: Pid) -> Result<bool, Error> {
         let waits = |p: Pid| self.buffers.get(p).is_some_and(|buffer| !buffer.is_empty());
-        match self.next_access(p).map(|access| access.op) {
+        Ok(match self.next_access(p)?.map(|access| access.op) {
             Some(Op::Barrier) => !(0..self.processes.len()).any(waits),
             Some(op) if op.drains() => !waits(p),
             _ => !(automaton::is_noticed(self.processes[p].0, &self.processes[p].2) && waits(p)),
-        }
+        })
     }
 
     /// What process `p` sees in a register: what it has written itself, if that is not in the memory yet.
@@ -187,7 +187,7 @@ impl<'a> Machine<'a> {
     fn step_seeing(&mut self, p: Pid, seen: Option<u64>) -> Result<Step, Error> {
         let (section, passages, history) = self.processes[p].clone();
         // Looking first tells which register the step is about.
-        let next = self.next_access(p);
+        let next = self.next_access(p)?;
         let line = next.map_or(String::new(), |access| access.line());
         if let Some(access) = next.filter(|access| self.safe_registers && access.op == Op::Write) {
             let reg = access.reg as usize;
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
     /// Process `p` takes a step; if it may see anything, `pick` picks one of so many things.
     #[cfg(test)]
     pub(crate) fn step_seeing_anything(&mut self, p: Pid, mut pick: impl FnMut(usize) -> usize) -> Result<Step, Error> {
-        let read = self.next_access(p).filter(|access| access.op.is_read());
+        let read = self.next_access(p)?.filter(|access| access.op.is_read());
         let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
         let seen = flickers.map(|access| {
             let all = (self.registers[access.reg as usize].kind.domain)(&self.notable_tickets()).unwrap_or_default();
@@ -257,11 +257,9 @@ impl<'a> Machine<'a> {
         self.step_seeing(p, seen)
     }
 
-    fn next_access(&self, p: Pid) -> Option<Access> {
+    fn next_access(&self, p: Pid) -> Result<Option<Access>, Error> {
         let (section, _, history) = &self.processes[p];
-        let mut looking = View::look(history.clone(), self.fences);
-        self.program.run(&mut looking, p, *section);
-        looking.access
+        automaton::look(self.program, p, *section, history.clone(), self.fences).map(|(access, _)| access)
     }
 
     /// Process `p` takes a step that leads to `target`; none if there is no such step. A read of a register that is being
@@ -278,10 +276,10 @@ impl<'a> Machine<'a> {
             let step = if dies { Some(self.die(p)) } else { self.give_up(p) };
             return Ok(step.filter(|_| arrived(self)));
         }
-        if !self.can_step(p) {
+        if !self.can_step(p)? {
             return Ok(None);
         }
-        let read = self.next_access(p).filter(|access| access.op.is_read());
+        let read = self.next_access(p)?.filter(|access| access.op.is_read());
         let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
         let choices: Vec<Option<u64>> = match flickers {
             None => vec![None],

@@ -10,14 +10,16 @@
 //! What a phase does depends on the order of shards and never on that of threads, so ids, counts and runs are repeatable.
 //! A shard's table is small enough to stay in a core's cache, which is most of the speed.
 use crate::{
-    automaton::Automaton,
+    automaton::{Action, Automaton, Missing},
     error::{Error, Fault},
     expand::{Batch, Successors},
-    graph::{Graph, ID_BITS, SHARD_BITS, SHARDS, Shard, hash_state, id, shard_of},
+    graph::{Graph, ID_BITS, Id, SHARD_BITS, SHARDS, Shard, hash_state, id, shard_of},
     layout::Layout,
     model::{Model, Phase, Progress},
     parallel,
     program::Program,
+    properties,
+    real::realise,
     tickets::WIDTHS,
     view::Register,
 };
@@ -56,6 +58,8 @@ impl Graph {
                 Err(Error::Broken { fault: Fault::TicketArithmetic, .. }) if wide < WIDTHS[WIDTHS.len() - 1] => {
                     widths.next();
                 }
+                // The same again, with the edges that lead there.
+                Err(Error::Broken { .. }) if !edges => return Self::explore(program, registers, &model, true),
                 _ => return result,
             }
         }
@@ -92,6 +96,7 @@ impl Graph {
         graph.shards[shard].insert(&start, hash, |state| hash_state(automaton, layout, state));
         graph.initial = id(shard, 0);
         graph.search(program, model, edges)?;
+        graph.automaton.replay(program)?;
         graph.state_bytes = graph.shards.iter().map(Shard::state_bytes).sum();
         graph.shards.iter_mut().for_each(Shard::freeze);
         Ok(graph)
@@ -131,7 +136,7 @@ impl Graph {
                     shard.link(s, from[s], &successors[s], |to| &inserted[to][s]);
                 });
             }
-            self.stop = self.must_stop(model, &successors);
+            self.stop = self.must_stop(model, edges, &successors);
             if self.stop.is_some() {
                 return Ok(());
             }
@@ -167,7 +172,9 @@ impl Graph {
             for (again, successors) in std::iter::zip(&mut again, &mut *successors) {
                 *again = !successors.missing.is_empty();
                 for missing in successors.missing.drain(..) {
-                    self.automaton.learn(program, missing)?;
+                    if let Err(error) = self.automaton.learn(program, missing) {
+                        return Err(self.with_execution(program, model, missing, error));
+                    }
                 }
             }
             if !self.layout.holds(&self.automaton) {
@@ -179,11 +186,32 @@ impl Graph {
         Ok(())
     }
 
+    /// An error met in the step of a process, with the execution that leads there.
+    fn with_execution(&self, program: &dyn Program, model: &Model, missing: Missing, error: Error) -> Error {
+        let (Some((p, local, value)), Error::Broken { process, section, line, fault, .. }) =
+            (missing.step_of(), &error)
+        else {
+            return error;
+        };
+        let hot = self.automaton.hot(p, local);
+        // What a process sees is what the register holds, unless it has written it itself or it is being written.
+        let value = value.filter(|_| hot.action == Action::Seeing && !model.store_buffers && !model.safe_registers);
+        let register = self.layout.fields[self.automaton.n() + hot.reg as usize];
+        let is_there = |state: Id| {
+            let state = self.state(state);
+            self.layout.fields[p].get(state) == local && value.is_none_or(|value| register.get(state) == value)
+        };
+        let path = self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| is_there(state));
+        let execution = path.and_then(|path| realise(program, self, model, &path).ok().flatten());
+        let (process, section, line, fault) = (*process, *section, line.clone(), fault.clone());
+        Error::Broken { process, section, line, fault, execution }
+    }
+
     /// Packs every state anew. Hashes, and so shards and tables, do not depend on the packing.
     fn widen(&mut self, threads: usize) -> Result<(), Error> {
         let layout = Layout::of(&self.automaton);
         if layout.words > 16 {
-            return Err(Error::Model("a state takes more than 16 words; lower -n".to_string()));
+            return Err(Error::Model("a state takes more than 16 words, which is more than can be packed".to_string()));
         }
         parallel::each(threads, self.shards.iter_mut(), |shard| {
             let mut states = Vec::with_capacity(shard.len as usize * layout.words);
@@ -209,7 +237,7 @@ impl Graph {
         });
     }
 
-    fn must_stop(&mut self, model: &Model, successors: &[Successors]) -> Option<Stop> {
+    fn must_stop(&mut self, model: &Model, edges: bool, successors: &[Successors]) -> Option<Stop> {
         let states = self.states();
         let bytes = self.bytes() + successors.iter().map(Successors::bytes).sum::<usize>();
         self.most_bytes = bytes;
@@ -219,15 +247,17 @@ impl Graph {
                 states,
                 depth: self.levels.len() as u32,
                 bytes: bytes as u64,
+                growing: self.automaton.growing(),
             });
         }
-        // The largest growth of a shard between two looks: its tables double.
+        // The largest growth of a shard between two looks: its tables double. And what is found is to be judged.
         let growth = bytes / 8;
+        let judging = if edges { properties::bytes_to_judge(self, model, 1) } else { 0 };
         if model.cancelled() {
             Some(Stop::Cancelled)
         } else if model.max_states.is_some_and(|max| states >= max) {
             Some(Stop::States)
-        } else if model.max_memory.is_some_and(|max| (bytes + growth) as u64 > max) {
+        } else if model.max_memory.is_some_and(|max| (bytes + growth + judging) as u64 > max) {
             Some(Stop::Memory)
         } else if self.shards.iter().any(|shard| shard.len + BATCH * 256 > 1 << (ID_BITS - SHARD_BITS)) {
             Some(Stop::Ids)

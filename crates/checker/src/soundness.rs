@@ -24,7 +24,7 @@ type Image = Vec<u64>;
 
 fn explore<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Lock<A>, Vec<Register>, Graph) {
     let mut registers = Registers::default();
-    let program = Lock { lock: make(&mut registers), k: model.k };
+    let program = Lock::make(&mut registers, model.k, make);
     let graph = Graph::explore(&program, registers.list.clone(), model, true).expect("it keeps the rules");
     (program, registers.list, graph)
 }
@@ -166,7 +166,7 @@ fn random_runs_with_store_buffers_stay_among_the_states_searched() {
         for step in 0..2_000 {
             let p = random.below(2);
             for _ in 0..1 + random.below(8) {
-                if random.below(3) == 0 || !machine.can_step(p) {
+                if random.below(3) == 0 || !machine.can_step(p).expect("it keeps the rules") {
                     machine.become_visible(random.below(2));
                 } else {
                     machine.step(p).expect("it keeps the rules");
@@ -218,7 +218,9 @@ fn random_runs_with_deaths_and_store_buffers_stay_among_the_states_searched() {
                     0 => drop(machine.die(p)),
                     1 => drop(machine.give_up(p)),
                     2..5 => drop(machine.become_visible(random.below(2))),
-                    _ if machine.can_step(p) => drop(machine.step(p).expect("it keeps the rules")),
+                    _ if machine.can_step(p).expect("it keeps the rules") => {
+                        drop(machine.step(p).expect("it keeps the rules"))
+                    }
                     _ => drop(machine.become_visible(p)),
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");

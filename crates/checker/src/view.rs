@@ -10,7 +10,8 @@ use std::{
     fmt,
     marker::PhantomData,
     ops::ControlFlow::{self, Break, Continue},
-    panic::Location,
+    panic::{AssertUnwindSafe, Location, catch_unwind},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use doorway_memory::{Home, Linked, Local, Memory, Name, Narrow, Number, Pid, Sink, Source, Space, Ticket, Value};
@@ -18,16 +19,28 @@ use doorway_memory::{Home, Linked, Local, Memory, Name, Narrow, Number, Pid, Sin
 use crate::{error::Fault, model::Fences, program::Section};
 
 /// More accesses than this in one section without a `turns` means the loop is not a `turns`.
-const ACCESS_LIMIT: usize = 300;
+const ACCESS_LIMIT: usize = 1_000;
 /// More turns than this without an access means they never end.
 const IDLE_LIMIT: usize = 1_000_000;
+/// So do turns that have saved more words than this: their state grows.
+const IDLE_WORDS_LIMIT: usize = 20_000_000;
 /// A process that goes on this often after being told to stop will never stop.
 const DEAF_LIMIT: usize = 10_000;
 
 /// The registers of the algorithm under check, in the order they were made.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Registers {
     pub(crate) list: Vec<Register>,
+    /// Tells this space from all others.
+    pub(crate) space: u64,
+}
+
+impl Default for Registers {
+    fn default() -> Registers {
+        static SPACES: AtomicU64 = AtomicU64::new(0);
+        // ORDERING: a number nobody else gets; nothing is published with it.
+        Registers { list: Vec::new(), space: SPACES.fetch_add(1, Relaxed) }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -77,13 +90,17 @@ impl fmt::Debug for Kind {
 
 /// A register of the algorithm under check.
 #[derive(Debug)]
-pub struct Handle<T>(u32, PhantomData<fn() -> T>);
+pub struct Handle<T> {
+    register: u32,
+    space: u64,
+    of: PhantomData<fn() -> T>,
+}
 
 impl Space for Registers {
     type Mem = View;
     fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> Handle<T> {
         self.list.push(Register { name, home, init: init.to_word(), kind: Kind::of::<T>() });
-        Handle(self.list.len() as u32 - 1, PhantomData)
+        Handle { register: self.list.len() as u32 - 1, space: self.space, of: PhantomData }
     }
 }
 
@@ -210,7 +227,10 @@ impl Access {
             return if self.op == Op::Fence { "fence" } else { "barrier" }.to_string();
         };
         let Register { name, kind, .. } = &registers[reg];
-        let show = |word| (kind.show)(word);
+        let show = |word| {
+            let shown = catch_unwind(AssertUnwindSafe(|| (kind.show)(word)));
+            shown.unwrap_or_else(|_| "(its Debug panics)".to_string())
+        };
         let [first, second] = self.operands;
         match self.op {
             Op::Read | Op::Test => format!("{name} = {}", show(self.before)),
@@ -229,13 +249,17 @@ impl Access {
 
     /// The paper's line, or the line of the source.
     pub(crate) fn line(&self) -> String {
-        match self.line {
-            Some(line) => line.to_string(),
-            None => {
-                let file = self.place.file();
-                let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-                format!("{file}:{}", self.place.line())
-            }
+        line_of(self.line, self.place)
+    }
+}
+
+fn line_of(line: Option<&str>, place: &Location<'_>) -> String {
+    match line {
+        Some(line) => line.to_string(),
+        None => {
+            let file = place.file();
+            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
+            format!("{file}:{}", place.line())
         }
     }
 }
@@ -269,7 +293,14 @@ pub struct View {
     pub(crate) process: Pid,
     /// Where the process is, for messages.
     pub(crate) section: Section,
+    /// Where it was when it was told to stop.
+    stopped_in: Option<Section>,
+    /// The line of the latest access it came to before that.
+    latest: Option<(Option<&'static str>, &'static Location<'static>)>,
+    /// The space its registers are from, if that is known.
+    pub(crate) space: Option<u64>,
     idle: usize,
+    idle_words: usize,
     deaf: usize,
 }
 
@@ -300,7 +331,11 @@ impl View {
             fault: None,
             process: 0,
             section: Section::Remainder,
+            stopped_in: None,
+            latest: None,
+            space: None,
             idle: 0,
+            idle_words: 0,
             deaf: 0,
         }
     }
@@ -308,6 +343,12 @@ impl View {
     /// Whether the process was told to stop.
     pub(crate) fn halted(&self) -> bool {
         self.halted
+    }
+
+    /// The section and the line of what the process did last; for one that was told to stop, where it was told so.
+    pub(crate) fn whereabouts(&self) -> (Section, String) {
+        let line = self.latest.map_or(String::new(), |(line, place)| line_of(line, place));
+        (self.stopped_in.unwrap_or(self.section), line)
     }
 
     /// Forgets the history after the first `len` entries.
@@ -330,6 +371,7 @@ impl View {
                 std::panic::resume_unwind(Box::new(Fault::SwallowedHalt));
             }
         }
+        self.stopped_in.get_or_insert(self.section);
         self.halted = true;
         Halt(())
     }
@@ -337,10 +379,20 @@ impl View {
     fn push(&mut self, what: What, bits: u64, kind: Kind) {
         self.history.push(Word { bits, what, kind });
         self.at = self.history.len();
+        self.idle_words += 1;
     }
 
     fn mark(&mut self, what: What) {
         self.push(what, u64::from(what == What::Broken), Kind::of::<bool>());
+    }
+
+    /// The word of a value that is stored; a value must come out as it went in.
+    fn word_of<T: Value>(&mut self, value: T) -> u64 {
+        let word = value.to_word();
+        if T::of_word(word) != value {
+            self.fault.get_or_insert(Fault::NotAWord(format!("`{value:?}`")));
+        }
+        word
     }
 
     #[track_caller]
@@ -351,7 +403,16 @@ impl View {
         operands: [u64; 2],
         effect: impl FnOnce(u64) -> (u64, R),
     ) -> Result<R, Halt> {
-        self.perform(op, reg.0, operands, effect)
+        self.own(reg)?;
+        self.perform(op, reg.register, operands, effect)
+    }
+
+    /// Refuses a register of another space.
+    fn own<T>(&mut self, reg: &Handle<T>) -> Result<(), Halt> {
+        match self.space {
+            Some(space) if space != reg.space => Err(self.fault(Fault::ForeignRegister)),
+            _ => Ok(()),
+        }
     }
 
     #[track_caller]
@@ -378,7 +439,8 @@ impl View {
         if self.halted {
             return Err(self.halt());
         }
-        self.idle = 0;
+        self.latest = Some((line, place));
+        (self.idle, self.idle_words) = (0, 0);
         if let Some(word) = self.history.get(self.at) {
             if word.what != What::Access(op, reg) {
                 return Err(self.fault(Fault::Nondeterminism));
@@ -422,7 +484,8 @@ impl Memory for View {
         self.access(Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word))))
     }
     fn write<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<(), Halt> {
-        self.access(Op::Write, reg, [value.to_word(), 0], |_| (value.to_word(), ()))?;
+        let word = self.word_of(value);
+        self.access(Op::Write, reg, [word, 0], |_| (word, ()))?;
         if self.fences == Fences::Everywhere { self.fence() } else { Ok(()) }
     }
     fn fetch_add<T: Number>(&mut self, reg: &Handle<T>, by: T) -> Result<T, Halt> {
@@ -431,16 +494,27 @@ impl Memory for View {
         })
     }
     fn swap<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<T, Halt> {
-        self.access(Op::Swap, reg, [value.to_word(), 0], |word| (value.to_word(), T::of_word(word)))
+        let new = self.word_of(value);
+        self.access(Op::Swap, reg, [new, 0], |word| (new, T::of_word(word)))
     }
     fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Halt> {
-        self.access(Op::CompareSwap, reg, [old.to_word(), new.to_word()], |word| {
+        let (expected, wanted) = (self.word_of(old), self.word_of(new));
+        self.access(Op::CompareSwap, reg, [expected, wanted], |word| {
             // Of values, not of words: tickets are seen to be compared.
-            if T::of_word(word) == old { (new.to_word(), true) } else { (word, false) }
+            if T::of_word(word) == old { (wanted, true) } else { (word, false) }
         })
     }
     fn update<T: Value>(&mut self, reg: &Handle<T>, action: impl Fn(T) -> T) -> Result<T, Halt> {
-        self.access(Op::Update, reg, [0; 2], |word| (action(T::of_word(word)).to_word(), T::of_word(word)))
+        let mut lost = None;
+        let old = self.access(Op::Update, reg, [0; 2], |word| {
+            let new = action(T::of_word(word));
+            lost = Some(new).filter(|&new| T::of_word(new.to_word()) != new);
+            (new.to_word(), T::of_word(word))
+        })?;
+        match lost {
+            Some(value) => Err(self.fault(Fault::NotAWord(format!("`{value:?}`")))),
+            None => Ok(old),
+        }
     }
 
     // A linked register's tag is the set of processes that have loaded it since it was last written: versions would grow for
@@ -514,8 +588,8 @@ impl Memory for View {
         };
         loop {
             self.idle += 1;
-            if self.idle > IDLE_LIMIT {
-                return Err(self.fault(Fault::EndlessTurns(IDLE_LIMIT)));
+            if self.idle > IDLE_LIMIT || self.idle_words > IDLE_WORDS_LIMIT {
+                return Err(self.fault(Fault::EndlessTurns(self.idle - 1)));
             }
             let turn = body(self, state)?;
             if self.halted {
@@ -540,7 +614,10 @@ impl Memory for View {
     fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {
         // Every turn is of the same line, in the paper and in the source.
         let (line, place) = (self.line.take(), Location::caller());
-        self.spin(|m| m.access_at(place, line, Op::Test, reg.0, [0; 2], |word| (word, holds(T::of_word(word)))))
+        self.spin(|m| {
+            m.own(reg)?;
+            m.access_at(place, line, Op::Test, reg.register, [0; 2], |word| (word, holds(T::of_word(word))))
+        })
     }
 
     fn at(&mut self, line: &'static str) -> &mut Self {
@@ -551,7 +628,8 @@ impl Memory for View {
 
 impl Sink for View {
     fn put<T: Value>(&mut self, value: T) {
-        self.push(What::Saved, value.to_word(), Kind::of::<T>());
+        let word = self.word_of(value);
+        self.push(What::Saved, word, Kind::of::<T>());
     }
 }
 

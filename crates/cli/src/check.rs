@@ -1,5 +1,5 @@
 //! `doorway check`
-use std::panic::Location;
+use std::{cmp::Ordering, panic::Location};
 
 use clap::{Args, ValueEnum};
 use doorway_algorithms::{
@@ -7,7 +7,7 @@ use doorway_algorithms::{
     registry::{self, Visitor},
 };
 use doorway_checker::{
-    Error, Finding, Model, Property, Registers, Report, Run, Step, Verdict, View, check, check_part,
+    Bound, Error, Finding, Model, Property, Registers, Report, Run, Step, Verdict, View, check, check_part,
 };
 use doorway_memory::{Exclusion, Part};
 use serde_json::{Map, Value, json};
@@ -276,12 +276,20 @@ fn code_by_verdicts(report: &Report) -> u8 {
     }
 }
 
-/// What the source claims of this size, when so many crash: progress only if it claims to survive that.
+/// What the source claims of this size, when so many crash: progress only if it claims to survive that; and that something fails,
+/// or how often something happens, only for as many processes as that is claimed for.
 pub(crate) fn claims(about: &About, size: Size, crashes: usize) -> Vec<Claim> {
     let is_progress =
         |claim: &Claim| matches!(claim, Claim::Holds(Property::DeadlockFreedom | Property::StarvationFreedom));
+    let is_for_more = |claim: &Claim| matches!(claim, Claim::Fails(_) | Claim::Bypass(_) | Claim::Entries(_));
     let survived = crashes <= about.crashes(size.k);
-    about.claims.iter().copied().filter(|claim| survived || !is_progress(claim)).collect()
+    let enough = size.n >= about.default_n;
+    about
+        .claims
+        .iter()
+        .copied()
+        .filter(|claim| (survived || !is_progress(claim)) && (enough || !is_for_more(claim)))
+        .collect()
 }
 
 /// What of these is claimed if processes die: all, or else only what fails then.
@@ -296,10 +304,9 @@ fn claims_with_deaths(claims: Vec<Claim>) -> Vec<Claim> {
     claims.into_iter().filter_map(fails).collect()
 }
 
-/// Nothing fails that is claimed; or something does; or it could not be decided.
+/// All is as claimed; or something is not; or it could not be decided.
 fn code_by_claims(claims: &[Claim], report: &Report) -> u8 {
-    let claimed = |finding: &Finding| claims.contains(&Claim::Holds(finding.property));
-    if report.findings.iter().any(|finding| finding.verdict == Verdict::Fails && claimed(finding)) {
+    if report.findings.iter().any(|finding| agrees(claims, finding, report) == Some(false)) {
         FAILS
     } else if report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown) {
         UNDECIDED
@@ -308,34 +315,58 @@ fn code_by_claims(claims: &[Claim], report: &Report) -> u8 {
     }
 }
 
-/// Whether a finding is as claimed, if anything is claimed and something was found.
-pub(crate) fn agrees(claims: &[Claim], finding: &Finding) -> Option<bool> {
+/// Whether a finding is as claimed, if anything is claimed and something was found that tells. What was found in some executions
+/// only can contradict a claim that something never happens, but not one that it does.
+pub(crate) fn agrees(claims: &[Claim], finding: &Finding, report: &Report) -> Option<bool> {
     if finding.verdict == Verdict::Unknown {
         return None;
     }
-    let verdict = |holds| (finding.verdict == Verdict::Holds) == holds;
+    let all_seen = report.incomplete.is_none();
+    let holds = finding.verdict == Verdict::Holds;
+    let count = |claimed: Option<u32>, found: Bound| {
+        let at_most = |bound: Option<u32>| bound.map_or(u64::MAX, u64::from);
+        match at_most(found.number()).cmp(&at_most(claimed)) {
+            Ordering::Equal => Some(true),
+            Ordering::Greater => Some(false),
+            Ordering::Less => all_seen.then_some(false),
+        }
+    };
     let about_this = claims.iter().filter_map(|claim| match *claim {
-        Claim::Holds(property) if property == finding.property => Some(verdict(true)),
-        Claim::Fails(property) if property == finding.property => Some(verdict(false)),
-        Claim::Bypass(bound) => finding.bypass.map(|bypass| bypass.late.number() == bound),
-        Claim::Entries(bound) => finding.bypass.map(|bypass| bypass.in_all.number() == bound),
+        Claim::Holds(property) if property == finding.property => Some(holds),
+        Claim::Fails(property) if property == finding.property => (!holds || all_seen).then_some(!holds),
+        Claim::Bypass(bound) => count(bound, finding.bypass?.late),
+        Claim::Entries(bound) => count(bound, finding.bypass?.in_all),
         _ => None,
     });
     about_this.reduce(|all, one| all && one)
 }
 
+/// Whether anything is claimed that a finding is about.
+fn is_claimed(claims: &[Claim], finding: &Finding) -> bool {
+    claims.iter().any(|claim| match *claim {
+        Claim::Holds(property) | Claim::Fails(property) => property == finding.property,
+        Claim::Bypass(_) | Claim::Entries(_) => finding.property == Property::Bypass,
+        _ => false,
+    })
+}
+
 /// One line on how this compares with the source.
 fn beside_the_text(about: &About, claims: &[Claim], report: &Report) -> String {
-    let claimed: Vec<(&Finding, bool)> =
-        report.findings.iter().filter_map(|finding| Some((finding, agrees(claims, finding)?))).collect();
-    let otherwise: Vec<&str> = claimed.iter().filter(|(_, agrees)| !agrees).map(|(f, _)| f.property.name()).collect();
-    match (claimed.is_empty(), otherwise.is_empty()) {
-        (true, _) => String::new(),
-        (_, true) if report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown) => {
-            format!("as claimed, as far as it was decided: {}\n", about.source)
-        }
-        (_, true) => format!("as claimed: {}\n", about.source),
-        (_, false) => format!("not as claimed ({}): {}\n", otherwise.join(", "), about.source),
+    let claimed: Vec<(&str, Option<bool>)> = report
+        .findings
+        .iter()
+        .filter(|finding| is_claimed(claims, finding))
+        .map(|finding| (finding.property.name(), agrees(claims, finding, report)))
+        .collect();
+    let those =
+        |that| claimed.iter().filter(|(_, is)| *is == that).map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let (otherwise, undecided) = (those(Some(false)), those(None));
+    let source = about.source;
+    match (claimed.is_empty(), otherwise.is_empty(), undecided.is_empty()) {
+        (true, ..) => String::new(),
+        (_, false, _) => format!("not as claimed ({otherwise}): {source}\n"),
+        (_, _, false) => format!("not decided whether as claimed ({undecided}): {source}\n"),
+        _ => format!("as claimed: {source}\n"),
     }
 }
 
@@ -383,4 +414,53 @@ fn finding_as_json(finding: &Finding) -> Value {
 pub(crate) fn steps_as_json(run: &Run) -> Vec<Value> {
     let step = |step: &Step| json!({ "process": step.process, "line": step.line, "access": step.access });
     run.steps.iter().map(step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(name: &str, shape: impl FnOnce(Model) -> Model) -> Report {
+        let about = registry::find(name).unwrap();
+        let size = about.size(None, None).unwrap();
+        registry::visit(about, size, Checking(shape(Model::new(size.n).k(size.k)))).unwrap()
+    }
+
+    /// The exit code says whether all is as claimed, whatever kind of claim it is.
+    #[test]
+    fn every_kind_of_claim_that_is_not_met_is_told_by_the_exit_code() {
+        let peterson = report("peterson", |model| model);
+        let code = |claim| code_by_claims(&[claim], &peterson);
+        assert_eq!(code(Claim::Holds(Property::Fcfs)), HOLDS);
+        assert_eq!(code(Claim::Fails(Property::Fcfs)), FAILS);
+        assert_eq!(code(Claim::Bypass(Some(0))), HOLDS);
+        assert_eq!(code(Claim::Bypass(Some(1))), FAILS);
+        assert_eq!(code(Claim::Bypass(None)), FAILS);
+        assert_eq!(code(Claim::Entries(Some(1))), HOLDS);
+        assert_eq!(code(Claim::Entries(Some(0))), FAILS);
+        let lock_one = report("lock-one", |model| model);
+        assert_eq!(code_by_claims(&[Claim::Holds(Property::DeadlockFreedom)], &lock_one), FAILS);
+    }
+
+    /// In some executions only, a property that is claimed to fail may hold, and a bound need not be met.
+    #[test]
+    fn a_limited_search_contradicts_only_what_it_has_seen() {
+        let filter = report("filter", |model| model.passages(1));
+        assert!(filter.holds(Property::Bypass) && filter.fails(Property::Fcfs));
+        let code = |claim| code_by_claims(&[claim], &filter);
+        assert_eq!(code(Claim::Fails(Property::Bypass)), HOLDS);
+        assert_eq!(code(Claim::Bypass(None)), HOLDS);
+        assert_eq!(code(Claim::Bypass(Some(5))), HOLDS);
+        assert_eq!(code(Claim::Bypass(Some(0))), FAILS);
+        assert_eq!(code(Claim::Holds(Property::Fcfs)), FAILS);
+    }
+
+    #[test]
+    fn nothing_undecided_is_called_claimed() {
+        let about = registry::find("one-bit").unwrap();
+        let one_bit = report("one-bit", |model| model.max_states(20));
+        let line = beside_the_text(about, about.claims, &one_bit);
+        assert!(line.starts_with("not decided whether as claimed (exclusion, "), "{line}");
+        assert_eq!(code_by_claims(about.claims, &one_bit), UNDECIDED);
+    }
 }

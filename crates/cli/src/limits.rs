@@ -1,6 +1,4 @@
 //! How much memory a check may take.
-use std::fs;
-
 use clap::Args;
 use doorway_checker::Model;
 
@@ -23,7 +21,7 @@ impl Limits {
         if let Some(states) = self.max_states {
             model = model.max_states(states);
         }
-        if let Some(bytes) = self.max_memory.or_else(|| Some(machine_memory()? / 4 * 3)) {
+        if let Some(bytes) = self.max_memory {
             model = model.max_memory(bytes);
         }
         if let Some(threads) = self.threads {
@@ -31,17 +29,6 @@ impl Limits {
         }
         model
     }
-}
-
-/// The memory there is: the machine's, or the control group's if that is less.
-fn machine_memory() -> Option<u64> {
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kilobytes * 1024)
-    });
-    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    machine.into_iter().chain(group).min()
 }
 
 /// A size in bytes, or with K, M, G or T.

@@ -71,7 +71,12 @@ impl Observer for Watcher {
         let rate = states as f64 / self.start.elapsed().as_secs_f64() / 1e6;
         let megabytes = bytes / 1_000_000;
         let text = match progress.phase {
-            Phase::Searching => format!("{states} states, {rate:.1} M/s, depth {depth}, {megabytes} MB"),
+            Phase::Searching => {
+                let growing = progress.growing.map_or(String::new(), |(register, values)| {
+                    format!("; `{register}` has held {values} values: does it grow for ever?")
+                });
+                format!("{states} states, {rate:.1} M/s, depth {depth}, {megabytes} MB{growing}")
+            }
             Phase::Judging => format!("{states} states, {megabytes} MB; judging"),
         };
         self.say(&text);

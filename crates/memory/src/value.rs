@@ -22,6 +22,11 @@ use crate::Ticket;
 /// let pair = Pair { color: true, number: 9 };
 /// assert_eq!(Pair::of_word(pair.to_word()), pair);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither a register's `Value` nor a process' `Local` state",
+    label = "implement `Value` if a register holds it; implement `Local` if it is a place, or the state of a loop",
+    note = "`Local` is two methods, `save` and `load`, and every `Value` is a `Local`"
+)]
 pub trait Value: Copy + Eq + Debug {
     /// The value as a word. Different values have different words.
     ///
@@ -150,11 +155,11 @@ impl Value for () {
     fn of_word(_: u64) -> Self {}
 }
 
-/// `None` is the papers' ⊥: nobody. Its word is 0.
+/// `None` is the papers' ⊥: nobody. Its word is 0, so `Some(usize::MAX)` has none; a checker refuses it.
 impl Value for Option<usize> {
     #[inline(always)]
     fn to_word(self) -> u64 {
-        self.map_or(0, |value| value as u64 + 1)
+        self.map_or(0, |value| (value as u64).wrapping_add(1))
     }
     #[inline(always)]
     fn of_word(word: u64) -> Self {
@@ -189,7 +194,7 @@ impl Value for Ticket {
 impl Value for Option<Ticket> {
     #[inline(always)]
     fn to_word(self) -> u64 {
-        self.map_or(0, |ticket| ticket.to_word() + 1)
+        self.map_or(0, |ticket| ticket.to_word().wrapping_add(1))
     }
     #[inline(always)]
     fn of_word(word: u64) -> Self {

@@ -46,15 +46,19 @@ pub(crate) struct Evidence<'a> {
     trouble: Option<symmetry::Trouble>,
 }
 
-/// The properties of the kind of algorithm checked, as far as they are wanted.
-pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
-    let all: &[Property] = match () {
+/// The properties of the kind of algorithm checked.
+pub(crate) fn of(program: &dyn Program) -> &'static [Property] {
+    match () {
         () if program.is_part() => &Property::OF_PARTS,
         () if program.assigns() => &Property::OF_ASSIGNING_LOCKS,
         () => &Property::OF_LOCKS,
-    };
+    }
+}
+
+/// Those of them that are wanted.
+pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
     let told = |property| !model.symmetric || !is_about_order(property);
-    all.iter().copied().filter(|&property| model.wants(property) && told(property)).collect()
+    of(program).iter().copied().filter(|&property| model.wants(property) && told(property)).collect()
 }
 
 /// Whether a property is about who comes before whom.
@@ -72,26 +76,26 @@ pub(crate) fn is_about_states(property: Property) -> bool {
     property == Property::Exclusion
 }
 
-/// On how many threads the properties can be judged within the memory; none if not even on one.
-pub(crate) fn affordable_threads(graph: &Graph, model: &Model) -> Option<usize> {
+/// Bytes that judging the states found so far takes, on so many threads.
+pub(crate) fn bytes_to_judge(graph: &Graph, model: &Model, threads: usize) -> usize {
     // For each state: sections; and on each thread the largest of what components, entries and shortest paths take.
     // (If processes are all alike, it is done on one thread, for all of them together.)
     let (once, on_each) = if model.symmetric { (4 + 24 * model.n, 1) } else { (4, 28 + model.n) };
-    let left = match model.max_memory {
-        None => return Some(model.threads),
-        Some(max) => (max as usize).saturating_sub(graph.bytes()),
-    };
-    let threads = (left / graph.ids()).saturating_sub(once) / on_each;
-    (threads > 0).then_some(threads.min(model.threads))
+    graph.ids() * (once + on_each * threads)
 }
 
-/// Reads the properties off the graph on so many threads; if on none, only those about states.
-pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usize>) -> Result<Vec<Finding>, Error> {
+/// On how many threads the properties can be judged within the memory: one at least, which the search has left room for.
+pub(crate) fn affordable_threads(graph: &Graph, model: &Model) -> usize {
+    let left = model.max_memory.map_or(usize::MAX, |max| (max as usize).saturating_sub(graph.bytes()));
+    (1..=model.threads).rev().find(|&threads| bytes_to_judge(graph, model, threads) <= left).unwrap_or(1)
+}
+
+/// Reads the properties off the graph, on as many threads as there is memory for.
+pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Finding>, Error> {
     let (graph, model) = (judge.graph, judge.model);
     let wanted = wanted(program, model);
-    let affordable = |property| threads.is_some() || is_about_states(property);
-    let threads = threads.unwrap_or(1);
-    let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property) && affordable(property));
+    let threads = affordable_threads(graph, model);
+    let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property));
     let about_waiting = |property| property != Property::Exclusion && !is_a_rule(property);
     let trouble = (model.symmetric && needed(about_waiting)).then(|| symmetry::Trouble::of(&judge));
     let waits = if needed(about_waiting) && !model.symmetric {
@@ -104,17 +108,13 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
     let entries = (bounded && needed(about_order))
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
     let evidence = Evidence { judge, waits, entries, trouble };
-    let violations = parallel::map(threads, 0..wanted.len(), |i| {
-        if affordable(wanted[i]) { evidence.violation(&InGraph(&evidence.judge), wanted[i]) } else { None }
-    });
+    let violations =
+        parallel::map(threads, 0..wanted.len(), |i| evidence.violation(&InGraph(&evidence.judge), wanted[i]));
     // Asked last: who was cancelled in the middle of any of this has not seen everything. States need no judging.
     let judged = !model.cancelled();
     let everything_seen = |property| graph.stop.is_none() && (judged || is_about_states(property));
     let findings = std::iter::zip(wanted, violations).map(|(property, violation)| {
         let mut finding = Finding::new(property);
-        if !affordable(property) {
-            return Ok(finding);
-        }
         if property == Property::Bypass {
             finding.bypass =
                 Some(evidence.bypass()).filter(|bypass| everything_seen(property) || bypass.is_unbounded());
@@ -137,7 +137,8 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
             (finding.processes, finding.note) = (Vec::new(), String::new());
             if let Some(Violation { path, processes, note }) = violation {
                 (finding.processes, finding.note) = (processes, note);
-                finding.run = realise(program, graph, model, &path)?;
+                let run = realise(program, graph, model, &path)?;
+                finding.run = Some(run.ok_or_else(|| graph.nondeterminism(0, graph.initial))?);
             } else if real.was_exhaustive() && !model.symmetric && everything_seen(property) {
                 verdict = Verdict::Holds;
             } else {
@@ -145,6 +146,8 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>, threads: Option<usi
                 finding.note = unrealised(property, model);
             }
         }
+        // Without an execution nothing is known to be unbounded.
+        finding.bypass = finding.bypass.filter(|bypass| !bypass.is_unbounded() || verdict == Verdict::Fails);
         finding.verdict = verdict;
         Ok(finding)
     });

@@ -215,7 +215,7 @@ fn the_theorem_holds_in_the_whole_catalogue() {
 fn a_lock_that_does_more_than_read_and_write_is_refused() {
     assert_eq!(
         try_covered("ticket", 2, |model| model).unwrap_err().to_string(),
-        "process 0 in `remainder` changes `Entry` in one step; the covering argument is about locks that only read and write"
+        "process 0 in `doorway`, line 1, changes `Entry` in one step; the covering argument is about locks that only read and write"
     );
     let why = "the covering argument is about all runs of two processes or more, one inside, on atomic registers";
     let shapes: [fn(Model) -> Model; 6] = [

@@ -27,6 +27,19 @@ fn a_search_stays_within_its_memory() {
     assert!(report.incomplete.as_ref().unwrap().ends_with("raise --max-memory or lower -n"));
 }
 
+/// Memory for judging is set aside, so a limit of memory decides what a limit of states does.
+#[test]
+fn whatever_stops_a_search_what_was_found_is_judged() {
+    for stopped in [
+        report("one-bit", 6, |model| model.max_states(100_000)),
+        report("one-bit", 6, |model| model.max_memory(10_000_000)),
+    ] {
+        assert!(stopped.stopped);
+        assert_eq!(stopped.finding(Property::Fcfs).verdict, Verdict::Fails, "{stopped}");
+        assert_eq!(stopped.finding(Property::Exclusion).verdict, Verdict::Unknown, "{stopped}");
+    }
+}
+
 /// Says stop as soon as all states are found.
 #[derive(Default)]
 struct Impatient(AtomicBool);
@@ -95,8 +108,9 @@ fn plain_counters_are_not_renumbered() {
         }
     }
     let make = |space: &mut _| Counter(Space::shared(space, "next", 0), Space::shared(space, "served", 0));
-    let unlimited = check(&Model::new(2).max_states(5_000), make).unwrap();
+    let unlimited = check(&Model::new(2).max_states(20_000), make).unwrap();
     assert!(unlimited.stopped);
+    assert!(unlimited.incomplete.as_ref().unwrap().contains("`next` has held"), "{unlimited}");
     let limited = check(&Model::new(2).passages(3), make).unwrap();
     assert!(limited.holds(Property::Fcfs) && limited.incomplete.is_some());
 }

@@ -230,7 +230,7 @@ impl Row {
 
     fn differs(&self) -> bool {
         let claims = self.about.claims;
-        let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding) != Some(false));
+        let as_found = self.report.findings.iter().all(|finding| agrees(claims, finding, &self.report) != Some(false));
         let loses = matches!(self.tso, Some([Kept::Loses(_) | Kept::Breaks, _]))
             || matches!(self.safe, Some(Kept::Loses(_) | Kept::Breaks));
         !as_found || loses || self.crashes_differ() || self.remote_differs()

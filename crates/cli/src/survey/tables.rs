@@ -55,7 +55,7 @@ fn table(rows: &[&Row], properties: &[Property]) -> String {
     for row @ Row { about, size, report, crashes, remote, tso, .. } in rows {
         let k = if about.kind == Kind::Part { "-".to_string() } else { size.k.to_string() };
         let head = [about.name.to_string(), about.source.to_string(), size.n.to_string(), k];
-        let cells = properties.iter().map(|&property| cell(about, report.finding(property)));
+        let cells = properties.iter().map(|&property| cell(about, report.finding(property), report));
         let claimed = match about.crashes(size.k) {
             0 => "-".to_string(),
             some => some.to_string(),
@@ -122,7 +122,7 @@ fn remote_table(rows: &[Row], left_out: &[(&About, Vec<Grown>)]) -> String {
         let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
         let sized = |bound| format!("{} (n={}{k})", exact(report, bound), size.n);
         let found = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(sized));
-        add(about, &report.primitives, cell(about, report.finding(Property::StarvationFreedom)), found, grown);
+        add(about, &report.primitives, cell(about, report.finding(Property::StarvationFreedom), report), found, grown);
     }
     for (about, grown) in left_out {
         let claimed = if about.holds(Property::StarvationFreedom) { "yes" } else { "-" };
@@ -138,7 +138,7 @@ pub(super) fn exact(report: &Report, bound: Bound) -> String {
 }
 
 /// What is claimed, and what was found.
-fn cell(about: &About, finding: &Finding) -> String {
+fn cell(about: &About, finding: &Finding, report: &Report) -> String {
     let claimed = about.claims.iter().find_map(|claim| match *claim {
         Claim::Holds(property) if property == finding.property => Some("yes".to_string()),
         Claim::Fails(property) if property == finding.property => Some("no".to_string()),
@@ -155,7 +155,7 @@ fn cell(about: &About, finding: &Finding) -> String {
         (None, Verdict::Fails) if is_partial(finding) => format!("no, for {}", list(&finding.processes)),
         (None, Verdict::Fails) => "no".to_string(),
     };
-    let mark = if agrees(about.claims, finding) == Some(false) { " !" } else { "" };
+    let mark = if agrees(about.claims, finding, report) == Some(false) { " !" } else { "" };
     format!("{claimed} / {found}{mark}")
 }
 

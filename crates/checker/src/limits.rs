@@ -1,0 +1,19 @@
+//! How much memory a check may take unless it is told.
+use std::{fs, sync::OnceLock};
+
+/// Three quarters of the memory there is; none if that is not known.
+pub(crate) fn default_memory() -> Option<u64> {
+    static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
+    MEMORY.get_or_init(|| machine_memory().map(|bytes| bytes / 4 * 3)).to_owned()
+}
+
+/// The memory there is: the machine's, or the control group's if that is less.
+fn machine_memory() -> Option<u64> {
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kilobytes * 1024)
+    });
+    let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
+    machine.into_iter().chain(group).min()
+}
