@@ -1,9 +1,11 @@
 //! The campaigns: each a kind of programs and of questions about them. A campaign and a seed always give the same case.
 use crate::{
-    catalogue::{Named, k_locks, locks, parts, ticket_games},
+    catalogue::{Named, k_locks, locks},
     compare::{Job, fits, has_tickets},
+    games::{overtaken, ticket_games},
     lang::{Index, Program, Stmt, Ty},
     mutate::{Palette, is_valid, mutate},
+    parts::parts,
     random::Random,
     setup::{Mem, Setup},
 };
@@ -96,6 +98,10 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
     };
     let without_tickets = |program: &Program| !has_tickets(program);
     let program = match campaign {
+        "plain" if random.chance(1) => {
+            setup.n = 2;
+            overtaken(*random.pick(&[3, 7, 250, 260, 300]))
+        }
         "plain" => pick(random, that(locks(n), &without_tickets)),
         "plain-three" => {
             setup.n = 3;
@@ -168,14 +174,12 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
         }
         "tickets-heavy" => {
             setup.n = 2;
-            palette.nexts = 3;
+            palette.nexts = 1 + random.below(5);
             let mut from = that(locks(2), &|program| has_tickets(program));
-            for nexts in 1..=4 {
+            for nexts in 1..=6 {
                 from.extend(ticket_games(nexts));
             }
-            if random.chance(20) {
-                job = Job::Dsm;
-            }
+            job = *random.pick(&[Job::Check, Job::Check, Job::Check, Job::Dsm, Job::Cc(true)]);
             pick(random, from)
         }
         "linked" => {

@@ -1,84 +1,15 @@
 //! Locks and parts to begin with: algorithms of the catalogue, transcribed, and patterns that locks are made of.
-use crate::lang::{
-    Cmp, Cond, Decl, Index, Num, Program, Ref, Rhs, Rule, Stmt,
-    Stmt::{
-        Break, Call, Cas, Fence, FetchAdd, For, If, Loop, Read, SetBool, SetNum, SetTicket, Spin, Test, Until, Write,
+use crate::{
+    lang::{
+        Cmp, Cond, Index, Num, Program, Rhs, Stmt,
+        Stmt::{
+            Break, Call, Cas, Fence, FetchAdd, For, If, Loop, Read, SetBool, SetNum, SetTicket, Spin, Test, Until,
+            Write,
+        },
+        Tick, Ty,
     },
-    Tick, Ty,
+    make::*,
 };
-
-/// Makes programs with less ink.
-pub(crate) mod make {
-    use super::*;
-
-    pub(crate) fn shared(name: &'static str, ty: Ty, init: i64) -> Decl {
-        Decl { name, ty, len: 1, per_process: false, init }
-    }
-    pub(crate) fn array(name: &'static str, ty: Ty, len: usize, init: i64) -> Decl {
-        Decl { name, ty, len, per_process: false, init }
-    }
-    pub(crate) fn own(name: &'static str, ty: Ty, n: usize, init: i64) -> Decl {
-        Decl { name, ty, len: n, per_process: true, init }
-    }
-    pub(crate) fn at(decl: usize, index: Index) -> Ref {
-        Ref { decl, index }
-    }
-    pub(crate) fn one(decl: usize) -> Ref {
-        at(decl, Index::At(0))
-    }
-    pub(crate) fn mine(decl: usize) -> Ref {
-        at(decl, Index::Own)
-    }
-    pub(crate) fn others(decl: usize) -> Ref {
-        at(decl, Index::Other)
-    }
-    pub(crate) fn ith(decl: usize) -> Ref {
-        at(decl, Index::Loop(0))
-    }
-    pub(crate) fn flag(value: bool) -> Rhs {
-        Rhs::Bool(Cond::Const(value))
-    }
-    pub(crate) fn num(value: i64) -> Rhs {
-        Rhs::Num(Num::Const(value))
-    }
-    pub(crate) fn not(cond: Cond) -> Cond {
-        Cond::Not(Box::new(cond))
-    }
-    pub(crate) fn or(a: Cond, b: Cond) -> Cond {
-        Cond::Or(Box::new(a), Box::new(b))
-    }
-    pub(crate) fn and(a: Cond, b: Cond) -> Cond {
-        Cond::And(Box::new(a), Box::new(b))
-    }
-    pub(crate) fn add(a: Num, b: i64) -> Num {
-        Num::Add(Box::new(a), Box::new(Num::Const(b)))
-    }
-    pub(crate) fn modulo(a: Num, modulus: usize) -> Num {
-        Num::Mod(Box::new(a), modulus as i64)
-    }
-    pub(crate) fn next(ticket: Tick) -> Tick {
-        Tick::Next(Box::new(ticket))
-    }
-    pub(crate) fn max(a: Tick, b: Tick) -> Tick {
-        Tick::Max(Box::new(a), Box::new(b))
-    }
-    pub(crate) fn is(a: Num, b: Num) -> Cond {
-        Cond::Nums(Cmp::Eq, a, b)
-    }
-    pub(crate) fn isnt(a: Num, b: Num) -> Cond {
-        Cond::Nums(Cmp::Ne, a, b)
-    }
-    pub(crate) fn tick(cmp: Cmp, a: Tick, b: Tick) -> Cond {
-        Cond::Tickets(cmp, a, b)
-    }
-    /// `(it, i) ≥ (mine, p)`, or zero.
-    pub(crate) fn later(mine: Tick) -> Cond {
-        let behind = tick(Cmp::Lt, mine.clone(), Tick::Val);
-        let tie = and(tick(Cmp::Eq, mine, Tick::Val), Cond::Nums(Cmp::Le, Num::Own, Num::Loop(0)));
-        or(tick(Cmp::Eq, Tick::Val, Tick::Zero), or(behind, tie))
-    }
-}
-use make::*;
 
 /// A program by its name.
 pub type Named = (&'static str, Program);
@@ -116,93 +47,6 @@ pub fn k_locks(n: usize, k: usize) -> Vec<Named> {
         ("k-bakery", k_bakery(n, k)),
         ("slots", slots(k)),
         ("counter", counter(k)),
-    ]
-}
-
-/// Parts.
-pub fn parts() -> Vec<Named> {
-    let part = |decls, wait, rule, again| Program { decls, wait, part: Some((rule, again)), ..Program::default() };
-    let is_first = If(not(Cond::Local(0)), vec![SetNum(0, Num::Const(1))], vec![]);
-    vec![
-        (
-            "test-and-set",
-            part(
-                vec![shared("x", Ty::Bool, 0)],
-                vec![Stmt::Swap(0, one(0), flag(true)), is_first.clone()],
-                Rule::AtMostOne,
-                false,
-            ),
-        ),
-        (
-            "counter",
-            part(
-                vec![shared("x", Ty::Num, 0)],
-                vec![Read(0, one(0)), Write(one(0), Rhs::Num(modulo(add(Num::Local(0), 1), 4)))],
-                Rule::Distinct,
-                false,
-            ),
-        ),
-        (
-            "cyclic",
-            part(
-                vec![shared("x", Ty::Num, 0)],
-                vec![Stmt::Update(0, one(0), Rhs::Num(modulo(add(Num::Val, 1), 4)))],
-                Rule::Distinct,
-                true,
-            ),
-        ),
-        (
-            "splitter",
-            part(
-                vec![shared("x", Ty::Num, 0), shared("y", Ty::Bool, 0)],
-                vec![
-                    Write(one(0), Rhs::Num(Num::Own)),
-                    Read(0, one(1)),
-                    If(
-                        Cond::Local(0),
-                        vec![SetNum(0, Num::Const(2))],
-                        vec![
-                            Write(one(1), flag(true)),
-                            Test(1, one(0), is(Num::Val, Num::Own)),
-                            If(Cond::Local(1), vec![SetNum(0, Num::Const(1))], vec![SetNum(0, Num::Const(3))]),
-                        ],
-                    ),
-                ],
-                Rule::AtMostOne,
-                false,
-            ),
-        ),
-        (
-            "renaming",
-            part(
-                vec![array("x", Ty::Bool, 2, 0)],
-                vec![
-                    SetNum(0, Num::Const(0)),
-                    Loop(vec![
-                        Cas(0, at(0, Index::Local(0)), flag(false), flag(true)),
-                        If(Cond::Local(0), vec![Break], vec![]),
-                        SetNum(0, modulo(add(Num::Local(0), 1), 2)),
-                    ]),
-                ],
-                Rule::Distinct,
-                false,
-            ),
-        ),
-        (
-            "snapshot",
-            part(
-                vec![shared("x", Ty::Bool, 0), shared("y", Ty::Num, 0)],
-                vec![
-                    Write(one(1), Rhs::Num(Num::Own)),
-                    Spin(vec![(one(0), not(Cond::Val)), (one(1), isnt(Num::Val, Num::Own))]),
-                    Stmt::Swap(0, one(0), flag(true)),
-                    is_first,
-                    Write(one(0), flag(false)),
-                ],
-                Rule::AtMostOne,
-                true,
-            ),
-        ),
     ]
 }
 
@@ -632,66 +476,4 @@ fn counter(k: usize) -> Program {
         assigns: true,
         ..Program::default()
     }
-}
-
-/// Tickets that grow and are compared in ways locks seldom do.
-pub fn ticket_games(nexts: usize) -> Vec<Named> {
-    let far = (0..nexts).fold(Tick::Local(0), |ticket, _| next(ticket));
-    let grow = vec![Read(0, one(0)), Write(one(0), Rhs::Ticket(next(Tick::Local(0))))];
-    let is_zero = is(Num::Own, Num::Const(0));
-    let decls = vec![shared("c", Ty::Ticket, 0), shared("d", Ty::Ticket, 0), shared("lock", Ty::Bool, 0)];
-    let take = |rush: Cond| {
-        vec![If(
-            not(rush),
-            vec![Loop(vec![Cas(1, one(2), flag(false), flag(true)), If(Cond::Local(1), vec![Break], vec![])])],
-            vec![],
-        )]
-    };
-    let leave = vec![If(not(Cond::Local(0)), vec![Write(one(2), flag(false))], vec![])];
-    let further = |cmp: Cmp| Program {
-        decls: decls.clone(),
-        doorway: vec![If(
-            is_zero.clone(),
-            vec![Read(0, one(0)), Test(0, one(0), tick(cmp, far.clone(), Tick::Val))],
-            grow.clone(),
-        )],
-        wait: take(Cond::Local(0)),
-        exit: leave.clone(),
-        ..Program::default()
-    };
-    let copies = Program {
-        decls: decls.clone(),
-        doorway: vec![If(
-            is_zero.clone(),
-            vec![
-                Call(vec![Read(0, one(1)), SetTicket(0, next(Tick::Local(0)))]),
-                Test(0, one(0), tick(Cmp::Lt, far.clone(), Tick::Val)),
-            ],
-            vec![
-                Read(0, one(0)),
-                Test(1, one(2), Cond::Val),
-                If(Cond::Local(1), vec![Write(one(1), Rhs::Ticket(Tick::Local(0)))], vec![]),
-                Write(one(0), Rhs::Ticket(next(Tick::Local(0)))),
-            ],
-        )],
-        wait: take(Cond::Local(0)),
-        exit: leave.clone(),
-        ..Program::default()
-    };
-    let race = Program {
-        decls: decls.clone(),
-        doorway: vec![If(
-            is_zero.clone(),
-            vec![Read(0, one(0)), Write(one(0), Rhs::Ticket(far.clone()))],
-            vec![Read(0, one(1)), Write(one(1), Rhs::Ticket(next(Tick::Local(0))))],
-        )],
-        wait: vec![
-            Read(1, one(0)),
-            Test(0, one(1), tick(Cmp::Eq, Tick::Local(1), Tick::Val)),
-            If(Cond::Local(0), vec![], take(Cond::Const(false))),
-        ],
-        exit: leave.clone(),
-        ..Program::default()
-    };
-    vec![("further", further(Cmp::Eq)), ("beyond", further(Cmp::Lt)), ("copies", copies), ("race", race)]
 }

@@ -52,7 +52,7 @@ pub struct Outcome {
 }
 
 /// How far the explorer goes.
-pub const LIMITS: Limits = Limits { ticket_cap: 7, max_states: 20_000 };
+pub const LIMITS: Limits = Limits { ticket_cap: 7, max_states: 6_000 };
 
 /// Calls a generic function with the interpreting lock that has a program's constants.
 macro_rules! with_flags {

@@ -13,11 +13,11 @@ use doorway_checker::Verdict;
 use doorway_fuzz::{
     campaigns::{NAMES, case},
     compare::compare,
-    shrink::shrink,
+    shrink::{kind, shrink},
 };
 
 const USAGE: &str = "\
-usage: fuzz [--minutes M | --programs N] [--campaign NAME]... [--seed S] [--threads T] [--seed-only SEED] [--max-mismatches N]
+usage: fuzz [--minutes M | --programs N] [--campaign NAME]... [--seed S] [--threads T] [--seed-only SEED] [--max-mismatches N] [--stop]
 
   --minutes M         share this time out among the campaigns (default: 1)
   --programs N        this many programs in each campaign instead
@@ -25,7 +25,8 @@ usage: fuzz [--minutes M | --programs N] [--campaign NAME]... [--seed S] [--thre
   --seed S            start from this seed (default: the time)
   --seed-only SEED    one program, and show it
   --threads T         threads (default: 2)
-  --max-mismatches N  shrink and show at most this many in each campaign (default: 3)";
+  --max-mismatches N  shrink and show at most this many in each campaign (default: 3)
+  --stop              end with the first mismatch, and say after how many programs";
 
 struct Options {
     minutes: f64,
@@ -35,6 +36,7 @@ struct Options {
     only: Option<u64>,
     threads: usize,
     shown: usize,
+    stop: bool,
 }
 
 fn options() -> Result<Option<Options>, String> {
@@ -47,6 +49,7 @@ fn options() -> Result<Option<Options>, String> {
         only: None,
         threads: 2,
         shown: 3,
+        stop: false,
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -63,6 +66,7 @@ fn options() -> Result<Option<Options>, String> {
                 NAMES.iter().for_each(|name| println!("{name}"));
                 return Ok(None);
             }
+            "--stop" => options.stop = true,
             "--programs" => options.programs = Some(number()?),
             "--seed" => options.seed = number()?,
             "--seed-only" => options.only = Some(number()?),
@@ -96,7 +100,8 @@ struct Tally {
     undecided: u64,
     loose: u64,
     verdicts: BTreeMap<&'static str, [u64; 3]>,
-    bad: Vec<u64>,
+    /// Seeds, and what the first mismatch is about.
+    bad: Vec<(u64, String)>,
 }
 
 fn main() -> ExitCode {
@@ -122,6 +127,9 @@ fn main() -> ExitCode {
     let mut failed = false;
     for campaign in &options.campaigns {
         failed |= !run(campaign, &options);
+        if failed && options.stop {
+            break;
+        }
     }
     ExitCode::from(u8::from(failed))
 }
@@ -144,6 +152,9 @@ fn run(campaign: &'static str, options: &Options) -> bool {
                     if done {
                         return;
                     }
+                    if options.stop && !tally.lock().expect("no thread panics").bad.is_empty() {
+                        return;
+                    }
                     let seed = options.seed.wrapping_add(index);
                     let case = case(campaign, seed);
                     let outcome = compare(&case.program, &case.setup, case.job);
@@ -162,8 +173,8 @@ fn run(campaign: &'static str, options: &Options) -> bool {
                         };
                         tally.verdicts.entry(property.name()).or_default()[at] += 1;
                     }
-                    if !outcome.mismatches.is_empty() {
-                        tally.bad.push(seed);
+                    if let Some(first) = outcome.mismatches.first() {
+                        tally.bad.push((seed, kind(first)));
                     }
                 }
             });
@@ -193,16 +204,19 @@ fn run(campaign: &'static str, options: &Options) -> bool {
     if !shares.is_empty() {
         println!("    fail: {}", shares.join(", "));
     }
-    for &seed in tally.bad.iter().take(options.shown) {
-        let (small, outcome) = shrink(&case(campaign, seed));
-        println!("  MISMATCH {campaign} {seed}: {:?}, {}", small.job, small.setup);
+    // One of each kind.
+    let mut kinds: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for (seed, kind) in &tally.bad {
+        kinds.entry(kind).or_default().push(*seed);
+    }
+    for (kind, seeds) in kinds.iter().take(options.shown) {
+        let (small, outcome) = shrink(&case(campaign, seeds[0]));
+        println!("  MISMATCH {campaign} {}: {:?}, {}", seeds[0], small.job, small.setup);
         for line in small.program.to_string().lines().chain(outcome.mismatches.iter().flat_map(|text| text.lines())) {
             println!("    {line}");
         }
-    }
-    if tally.bad.len() > options.shown {
-        let more: Vec<String> = tally.bad[options.shown..].iter().take(20).map(ToString::to_string).collect();
-        println!("  and seeds {}", more.join(", "));
+        let more: Vec<String> = seeds.iter().skip(1).take(10).map(ToString::to_string).collect();
+        println!("  `{kind}…` {} times; also with seeds {}", seeds.len(), more.join(", "));
     }
     tally.bad.is_empty()
 }

@@ -266,6 +266,8 @@ impl Judge<'_> {
                 }
             }
         }
-        Bound::AtMost(most.into_iter().max().unwrap_or(0))
+        // When `p` begins to wait, no passage of `q` has begun in that time.
+        let starts = (0..graph.secs.len()).map(|state| state * 2).filter(|&node| inside(node));
+        Bound::AtMost(starts.map(|node| most[found.of[node] as usize]).max().unwrap_or(0))
     }
 }

@@ -63,7 +63,7 @@ impl Setup {
             passages: None,
             passages_in_all: None,
             sequential: false,
-            max_states: 20_000,
+            max_states: 8_000,
         }
     }
 

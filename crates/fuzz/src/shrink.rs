@@ -34,7 +34,7 @@ pub fn shrink(case: &Case) -> (Case, Outcome) {
 }
 
 /// What a mismatch is about.
-fn kind(text: &str) -> String {
+pub fn kind(text: &str) -> String {
     text.split(|c: char| c.is_ascii_digit() || c == '\n').next().unwrap_or("").to_string()
 }
 
