@@ -18,7 +18,7 @@ pub type Named = (&'static str, Program);
 pub fn locks(n: usize) -> Vec<Named> {
     let mut all = Vec::new();
     if n == 2 {
-        all.extend([("peterson", peterson()), ("lock-one", lock_one()), ("polite", polite())]);
+        all.extend([("peterson", peterson()), ("lock-one", lock_one()), ("late-flag", late_flag())]);
     }
     all.extend([
         ("bakery", bakery(n)),
@@ -29,9 +29,10 @@ pub fn locks(n: usize) -> Vec<Named> {
         ("compare-and-swap", compare_and_swap()),
         ("ticket", ticket()),
         ("ticket-cyclic", ticket_cyclic(n + 1)),
-        ("anderson-array", anderson_array(n)),
+        ("array", array_queue(n)),
         ("mcs", mcs(n)),
-        ("bakery-labels", labels(n)),
+        ("bakery-labels", bakery_labels(n)),
+        ("announced", labels(n)),
         ("linked", linked()),
         ("queue", queue(n)),
         ("filter", filter(n)),
@@ -43,8 +44,8 @@ pub fn locks(n: usize) -> Vec<Named> {
 pub fn k_locks(n: usize, k: usize) -> Vec<Named> {
     vec![
         ("gottlieb", gottlieb(k)),
-        ("ticket-k", ticket_k(n, k)),
-        ("k-bakery", k_bakery(n, k)),
+        ("ticket-k-cyclic", ticket_k(n, k)),
+        ("announced-k", k_bakery(n, k)),
         ("slots", slots(k)),
         ("counter", counter(k)),
     ]
@@ -70,7 +71,7 @@ fn lock_one() -> Program {
     }
 }
 
-fn polite() -> Program {
+fn late_flag() -> Program {
     Program { doorway: vec![Write(one(1), Rhs::Num(Num::Own)), Write(mine(0), flag(true)), Fence], ..peterson() }
 }
 
@@ -94,6 +95,50 @@ fn bakery(n: usize) -> Program {
         exit: leave.clone(),
         abandon: Some(leave),
         reap: Some(gone),
+        ..Program::default()
+    }
+}
+
+fn bakery_labels(n: usize) -> Program {
+    let leave = vec![Write(mine(0), flag(false))];
+    let later = or(
+        tick(Cmp::Lt, Tick::Local(0), Tick::Val),
+        and(tick(Cmp::Eq, Tick::Local(0), Tick::Val), Cond::Nums(Cmp::Lt, Num::Own, Num::Loop(0))),
+    );
+    Program {
+        decls: vec![own("flag", Ty::Bool, n, 0), own("label", Ty::Ticket, n, 0)],
+        doorway: vec![
+            Write(mine(0), flag(true)),
+            Fence,
+            For(0, false, vec![Read(1, ith(1)), SetTicket(0, max(Tick::Local(0), Tick::Local(1)))]),
+            SetTicket(1, Tick::Zero),
+            SetTicket(0, next(Tick::Local(0))),
+            Write(mine(1), Rhs::Ticket(Tick::Local(0))),
+            Fence,
+        ],
+        wait: vec![Loop(vec![
+            SetBool(0, Cond::Const(true)),
+            For(
+                0,
+                true,
+                vec![
+                    Test(1, ith(0), Cond::Val),
+                    If(
+                        Cond::Local(1),
+                        vec![
+                            Test(1, ith(1), later),
+                            If(not(Cond::Local(1)), vec![SetBool(0, Cond::Const(false)), Break], vec![]),
+                        ],
+                        vec![],
+                    ),
+                ],
+            ),
+            SetBool(1, Cond::Const(false)),
+            If(Cond::Local(0), vec![Break], vec![]),
+        ])],
+        exit: leave.clone(),
+        abandon: Some(leave.clone()),
+        reap: Some(leave),
         ..Program::default()
     }
 }
@@ -133,11 +178,9 @@ fn one_bit(n: usize) -> Program {
     let below = |than: Num| Cond::Nums(Cmp::Lt, Num::Loop(0), than);
     Program {
         decls: vec![own("flag", Ty::Bool, n, 0)],
-        doorway: vec![],
+        doorway: vec![Write(mine(0), flag(true)), Fence],
         wait: vec![
             Loop(vec![
-                Write(mine(0), flag(true)),
-                Fence,
                 SetBool(0, Cond::Const(true)),
                 For(
                     0,
@@ -162,6 +205,8 @@ fn one_bit(n: usize) -> Program {
                 ),
                 SetBool(1, Cond::Const(false)),
                 If(Cond::Local(0), vec![Break], vec![]),
+                Write(mine(0), flag(true)),
+                Fence,
             ]),
             For(0, true, vec![If(not(below(Num::Own)), vec![Until(ith(0), not(Cond::Val))], vec![])]),
         ],
@@ -179,12 +224,17 @@ fn dijkstra(n: usize) -> Program {
         doorway: vec![Write(mine(0), num(1)), Fence],
         wait: vec![Loop(vec![
             Read(0, one(1)),
+            SetBool(0, Cond::Const(true)),
             If(
                 isnt(Num::Local(0), Num::Own),
                 vec![
                     Test(0, at(0, Index::Local(0)), is(Num::Val, Num::Const(0))),
                     If(Cond::Local(0), vec![Write(one(1), Rhs::Num(Num::Own))], vec![]),
                 ],
+                vec![],
+            ),
+            If(
+                Cond::Local(0),
                 vec![
                     Write(mine(0), num(2)),
                     Fence,
@@ -197,9 +247,12 @@ fn dijkstra(n: usize) -> Program {
                             If(Cond::Local(2), vec![SetBool(1, Cond::Const(false)), Break], vec![]),
                         ],
                     ),
-                    If(Cond::Local(1), vec![Break], vec![Write(mine(0), num(1))]),
+                    SetBool(2, Cond::Const(false)),
+                    If(Cond::Local(1), vec![Break], vec![Write(mine(0), num(1)), Fence]),
                 ],
+                vec![],
             ),
+            SetBool(0, Cond::Const(false)),
         ])],
         exit: leave.clone(),
         reap: Some(leave.clone()),
@@ -287,7 +340,7 @@ fn ticket_cyclic(modulus: usize) -> Program {
     }
 }
 
-fn anderson_array(n: usize) -> Program {
+fn array_queue(n: usize) -> Program {
     Program {
         decls: vec![array("go", Ty::Bool, n, 0), shared("next", Ty::Num, 0), shared("begun", Ty::Bool, 0)],
         doorway: vec![Stmt::Update(0, one(1), Rhs::Num(modulo(add(Num::Val, 1), n)))],
@@ -395,21 +448,15 @@ fn filter(n: usize) -> Program {
 }
 
 fn gottlieb(k: usize) -> Program {
-    let leave = vec![FetchAdd(0, one(0), 1)];
+    let positive = |num: Num| Cond::Nums(Cmp::Le, Num::Const(1), num);
     Program {
-        decls: vec![shared("x", Ty::Num, k as i64)],
+        decls: vec![shared("S", Ty::Num, k as i64)],
         wait: vec![Loop(vec![
-            Test(0, one(0), Cond::Nums(Cmp::Lt, Num::Const(0), Num::Val)),
-            If(
-                Cond::Local(0),
-                vec![
-                    FetchAdd(0, one(0), -1),
-                    If(Cond::Nums(Cmp::Lt, Num::Const(0), Num::Local(0)), vec![Break], vec![FetchAdd(0, one(0), 1)]),
-                ],
-                vec![],
-            ),
+            Until(one(0), positive(Num::Val)),
+            FetchAdd(0, one(0), -1),
+            If(positive(Num::Local(0)), vec![Break], vec![FetchAdd(0, one(0), 1)]),
         ])],
-        exit: leave,
+        exit: vec![FetchAdd(0, one(0), 1)],
         ..Program::default()
     }
 }

@@ -2,124 +2,18 @@
 //!
 //! One step is one shared access and all local computation up to the next access or until the process rests, in the
 //! critical section or in the remainder. Tickets are plain numbers.
-use std::collections::VecDeque;
-
+pub use crate::state::{Act, Blocked, MOST, Measure, Sec, State, Taken};
 use crate::{
     code::{Instr, compile},
-    lang::{BOOLS, Cond, Index, LOOPS, MAX_REGISTERS, NUMS, Num, Program, Ref, Rhs, Stmt, TICKETS, Tick, Ty},
+    lang::{MAX_REGISTERS, Program, Stmt, Ty},
     setup::{Mem, Setup},
+    state::{Env, It, NOTHING, Proc, assign, show},
 };
 
-/// The most processes.
-pub const MOST: usize = 4;
 /// How many writes fit into a store buffer.
 const BUFFER: usize = 16;
 /// Passages left, when there is no limit.
 const UNLIMITED: u32 = u32::MAX;
-
-/// A section of a passage. A part's call is `Wait`, and after it the process is `Critical`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[allow(missing_docs)]
-pub enum Sec {
-    Remainder,
-    Doorway,
-    Wait,
-    Critical,
-    Exit,
-    Abandon,
-    Reap,
-}
-
-/// A process' locals.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-struct Env {
-    nums: [i64; NUMS],
-    bools: [bool; BOOLS],
-    tickets: [i64; TICKETS],
-    loops: [u8; LOOPS],
-}
-
-/// A process.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Proc {
-    /// Where it is.
-    pub sec: Sec,
-    pc: u16,
-    env: Env,
-    /// What it knew when it completed the doorway, if it may abort.
-    place: Env,
-    left: u32,
-    /// What a part's latest call returned.
-    latest: Option<i64>,
-    /// Whether nobody has noticed yet that it is dead.
-    unnoticed: bool,
-}
-
-/// A state.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// The processes.
-    pub procs: [Proc; MOST],
-    regs: [i64; MAX_REGISTERS],
-    /// Which process is writing each register, one up, on safe registers.
-    writers: [u8; MAX_REGISTERS],
-    buffers: [VecDeque<(u8, i64)>; MOST],
-    begun: u32,
-    /// The registers in the measured process' cache.
-    cache: u32,
-}
-
-/// What happens in a step.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Act {
-    /// A process takes a step.
-    Step(usize),
-    /// The oldest write in a process' store buffer becomes visible.
-    Drain(usize),
-    /// A process dies.
-    Die(usize),
-    /// A waiter aborts.
-    Abort(usize),
-}
-
-/// A step taken.
-#[derive(Clone, Debug)]
-pub struct Taken {
-    /// The state after it.
-    pub state: State,
-    /// Whether it was a remote memory reference.
-    pub remote: bool,
-    /// What it did, as the checker's executions say it.
-    pub text: String,
-}
-
-/// Why a step cannot be taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Blocked {
-    /// Not enabled in this state.
-    Disabled,
-    /// The store buffer is full.
-    Full,
-    /// Another process is writing the same safe register.
-    Overlap,
-    /// A safe register of this type may hold anything.
-    Unknown,
-}
-
-/// Whose remote memory references are measured, and how.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Measure {
-    /// By the registers' homes, of everyone.
-    Dsm,
-    /// By this process' cache; whether a failed compare-and-swap counts as a write for others.
-    Cc(usize, bool),
-}
-
-/// What a register holds, for an expression.
-#[derive(Clone, Copy)]
-struct It(Option<Ty>, i64);
-
-const NOTHING: It = It(None, 0);
 
 /// A program with its code, and what it is run for.
 pub struct Machine<'a> {
@@ -131,7 +25,7 @@ pub struct Machine<'a> {
     pub measure: Measure,
     /// Whether the texts of steps are wanted.
     pub texts: bool,
-    code: [Vec<Instr>; 5],
+    pub(crate) code: [Vec<Instr>; 5],
     types: Vec<(Ty, Option<usize>, String)>,
 }
 
@@ -611,91 +505,5 @@ impl<'a> Machine<'a> {
 
     fn say(&self, text: impl FnOnce() -> String) -> String {
         if self.texts { text() } else { String::new() }
-    }
-
-    fn at(&self, Ref { decl, index }: Ref, env: &Env, p: usize) -> usize {
-        let len = self.program.decls[decl].len;
-        let index = match index {
-            Index::At(index) => index,
-            Index::Own => p,
-            Index::Other => (p + 1) % self.setup.n,
-            Index::Loop(variable) => env.loops[variable] as usize,
-            Index::Local(local) => env.nums[local].rem_euclid(len as i64) as usize,
-        };
-        self.program.offset(decl) + index % len
-    }
-
-    fn num(&self, num: &Num, env: &Env, p: usize, it: It) -> i64 {
-        match num {
-            Num::Const(number) => *number,
-            Num::Own => p as i64,
-            Num::Other => ((p + 1) % self.setup.n) as i64,
-            Num::Local(local) => env.nums[*local],
-            Num::Loop(variable) => env.loops[*variable].into(),
-            Num::Val => match it {
-                It(Some(Ty::Num), value) => value,
-                It(Some(Ty::Linked), value) => value & 255,
-                _ => 0,
-            },
-            Num::Add(a, b) => self.num(a, env, p, it).wrapping_add(self.num(b, env, p, it)),
-            Num::Mod(a, modulus) => self.num(a, env, p, it).rem_euclid(*modulus),
-        }
-    }
-
-    fn ticket(&self, ticket: &Tick, env: &Env, it: It) -> i64 {
-        match ticket {
-            Tick::Zero => 0,
-            Tick::Local(local) => env.tickets[*local],
-            Tick::Val => match it {
-                It(Some(Ty::Ticket | Ty::MaybeTicket), value) => value.max(0),
-                _ => 0,
-            },
-            Tick::Next(ticket) => self.ticket(ticket, env, it) + 1,
-            Tick::Max(a, b) => self.ticket(a, env, it).max(self.ticket(b, env, it)),
-        }
-    }
-
-    fn cond(&self, cond: &Cond, env: &Env, p: usize, it: It) -> bool {
-        match cond {
-            Cond::Const(value) => *value,
-            Cond::Local(local) => env.bools[*local],
-            Cond::Val => matches!(it, It(Some(Ty::Bool), 1)),
-            Cond::ValIsNone => matches!(it, It(Some(Ty::MaybeTicket), -1)),
-            Cond::Not(cond) => !self.cond(cond, env, p, it),
-            Cond::And(a, b) => self.cond(a, env, p, it) && self.cond(b, env, p, it),
-            Cond::Or(a, b) => self.cond(a, env, p, it) || self.cond(b, env, p, it),
-            Cond::Nums(cmp, a, b) => cmp.holds(self.num(a, env, p, it), self.num(b, env, p, it)),
-            Cond::Tickets(cmp, a, b) => cmp.holds(self.ticket(a, env, it), self.ticket(b, env, it)),
-        }
-    }
-
-    fn rhs(&self, rhs: &Rhs, ty: Ty, env: &Env, p: usize, it: It) -> i64 {
-        match (ty, rhs) {
-            (Ty::Bool, Rhs::Bool(cond)) => self.cond(cond, env, p, it).into(),
-            (Ty::Num, Rhs::Num(num)) => self.num(num, env, p, it),
-            (Ty::Linked, Rhs::Num(num)) => self.num(num, env, p, it) & 255,
-            (Ty::Ticket | Ty::MaybeTicket, Rhs::Ticket(ticket)) => self.ticket(ticket, env, it),
-            (Ty::MaybeTicket, _) => -1,
-            _ => 0,
-        }
-    }
-}
-
-fn assign(env: &mut Env, ty: Ty, local: usize, value: i64) {
-    match ty {
-        Ty::Bool => env.bools[local] = value != 0,
-        Ty::Num => env.nums[local] = value,
-        Ty::Linked => env.nums[local] = value & 255,
-        Ty::Ticket | Ty::MaybeTicket => env.tickets[local] = value.max(0),
-    }
-}
-
-/// How traces show a register's value.
-pub fn show(ty: Ty, value: i64) -> String {
-    match ty {
-        Ty::Bool => (value != 0).to_string(),
-        Ty::MaybeTicket if value < 0 => "∞".to_string(),
-        Ty::Linked => (value & 255).to_string(),
-        _ => value.to_string(),
     }
 }

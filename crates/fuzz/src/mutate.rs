@@ -351,8 +351,10 @@ fn always_accesses(stmts: &[Stmt]) -> bool {
     stmts.iter().any(|stmt| match stmt {
         Stmt::Fence | Stmt::Barrier | Stmt::SetNum(..) | Stmt::SetBool(..) | Stmt::SetTicket(..) => false,
         Stmt::If(_, yes, no) => always_accesses(yes) && always_accesses(no),
-        // A break in these ends them, and not the loop around them.
-        Stmt::For(_, _, body) | Stmt::Call(body) => !has_break(body) && always_accesses(body),
+        // A break in these ends them, and not the loop around them: it must not come before an access.
+        Stmt::For(_, _, body) | Stmt::Call(body) => {
+            always_accesses(body) && (!has_break(body) || !matches!(body[0], Stmt::Break | Stmt::If(..)))
+        }
         Stmt::Loop(body) => always_accesses(body) && !matches!(body[0], Stmt::Break | Stmt::If(..)),
         _ => true,
     })
