@@ -3,7 +3,7 @@ use crate::{
     catalogue::{Named, k_locks, locks},
     compare::{Job, fits, has_tickets},
     games::{overtaken, ticket_games},
-    lang::{Index, Program, Stmt, Ty},
+    lang::{Program, Stmt, Ty},
     mutate::{Palette, is_valid, mutate},
     parts::parts,
     random::Random,
@@ -59,7 +59,7 @@ const PALETTE: Palette =
 pub fn case(campaign: &str, seed: u64) -> Case {
     let place = NAMES.iter().position(|name| *name == campaign).expect("there is such a campaign");
     let mut random = Random::new(seed.wrapping_mul(64).wrapping_add(place as u64));
-    random.next();
+    random.draw();
     loop {
         let (case, palette) = draw(campaign, &mut random);
         let mut program = case.program;
@@ -271,9 +271,7 @@ fn only_reads_and_writes(program: &Program) -> bool {
 /// Whether a program looks at process numbers.
 fn uses_numbers(program: &Program) -> bool {
     let text = program.to_string();
-    let linked = program.decls.iter().any(|decl| decl.ty == Ty::Linked || decl.per_process);
+    let owned = program.decls.iter().any(|decl| decl.ty == Ty::Linked || decl.per_process);
     let words = |word: &str| text.split(|c: char| !c.is_alphanumeric()).any(|found| found == word);
-    let index = |index: Index| matches!(index, Index::Own | Index::Other);
-    debug_assert!(index(Index::Own));
-    linked || words("p") || words("other")
+    owned || words("p") || words("other")
 }

@@ -3,7 +3,7 @@ use crate::catalogue::Named;
 use crate::{
     lang::{
         Cmp, Cond, Num, Program, Rhs,
-        Stmt::{Break, Call, Cas, For, If, Loop, Read, SetTicket, Test, Until, Write},
+        Stmt::{Break, Call, Cas, For, If, Loop, Read, SetNum, SetTicket, Test, Until, Write},
         Tick, Ty,
     },
     make::*,
@@ -69,7 +69,13 @@ pub fn ticket_games(nexts: usize) -> Vec<Named> {
         ..Program::default()
     };
     let mut all = vec![("further", further(Cmp::Eq)), ("beyond", further(Cmp::Lt)), ("copies", copies), ("race", race)];
-    all.extend([("split", split()), ("frozen", frozen()), ("walk-in", walk_in()), ("chase", chase(nexts))]);
+    all.extend([
+        ("split", split()),
+        ("frozen", frozen()),
+        ("walk-in", walk_in()),
+        ("chase", chase(nexts)),
+        ("gap", gap(nexts as i64 + 2)),
+    ]);
     all
 }
 
@@ -186,6 +192,33 @@ pub fn overtaken(times: i64) -> Program {
             ],
         )],
         exit: vec![If(is(Num::Own, Num::Const(0)), vec![Write(one(0), num(0))], vec![])],
+        ..Program::default()
+    }
+}
+
+/// p1 makes y grow a fixed number of times, and then x until it is there: a cycle that looks endless uses up the gap.
+fn gap(times: i64) -> Program {
+    let seen = || Tick::Local(0);
+    Program {
+        decls: vec![shared("x", Ty::Ticket, 0), shared("y", Ty::Ticket, 0)],
+        wait: vec![If(
+            is(Num::Own, Num::Const(0)),
+            vec![],
+            vec![
+                Loop(vec![
+                    Read(0, one(1)),
+                    Write(one(1), Rhs::Ticket(next(seen()))),
+                    SetNum(0, add(Num::Local(0), 1)),
+                    If(is(Num::Local(0), Num::Const(times)), vec![Break], vec![]),
+                ]),
+                Loop(vec![
+                    Read(0, one(0)),
+                    Test(0, one(1), tick(Cmp::Le, Tick::Val, seen())),
+                    If(Cond::Local(0), vec![Break], vec![]),
+                    Write(one(0), Rhs::Ticket(next(seen()))),
+                ]),
+            ],
+        )],
         ..Program::default()
     }
 }

@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         let mut next = state.clone();
         let said = |text: &str| if self.texts { text.to_string() } else { String::new() };
         match act {
-            Act::Step(p) => return self.step(next, p, seen),
+            Act::Step(p) => self.step(next, p, seen),
             Act::Drain(p) => {
                 let (reg, value) = next.buffers[p].pop_front().ok_or(Blocked::Disabled)?;
                 next.regs[reg as usize] = value;
@@ -170,7 +170,7 @@ impl<'a> Machine<'a> {
             return None;
         }
         let mut proc = state.procs[p];
-        self.start(&mut proc, p)?;
+        self.start(&mut proc)?;
         self.advance(&mut proc, p);
         let reg = match self.instr(&proc)? {
             Instr::Access(Stmt::Read(_, reg) | Stmt::Test(_, reg, _)) | Instr::Branch(reg, ..) => *reg,
@@ -198,7 +198,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Leaves the section in which the process rests, if it may.
-    fn start(&self, proc: &mut Proc, _: usize) -> Option<()> {
+    fn start(&self, proc: &mut Proc) -> Option<()> {
         let part = self.program.part;
         match proc.sec {
             Sec::Remainder => {
@@ -310,7 +310,7 @@ impl<'a> Machine<'a> {
             return Err(Blocked::Disabled);
         }
         let mut proc = from;
-        self.start(&mut proc, p).ok_or(Blocked::Disabled)?;
+        self.start(&mut proc).ok_or(Blocked::Disabled)?;
         let begun = proc;
         self.advance(&mut proc, p);
         let mut done = Taken { state, remote: false, text: String::new() };

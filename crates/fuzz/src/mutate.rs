@@ -30,7 +30,7 @@ pub fn mutate(program: &Program, palette: &Palette, random: &mut Random) -> Prog
     let mut at = mutator.random.below(total);
     for section in &mut sections {
         if at <= section.len() {
-            mutator.block(section, 0);
+            mutator.block(section);
             break;
         }
         at -= section.len() + 1;
@@ -54,7 +54,7 @@ struct Mutator<'a> {
 }
 
 impl Mutator<'_> {
-    fn block(&mut self, stmts: &mut Vec<Stmt>, depth: usize) {
+    fn block(&mut self, stmts: &mut Vec<Stmt>) {
         let inner: Vec<usize> = (0..stmts.len())
             .filter(|&i| matches!(stmts[i], Stmt::If(..) | Stmt::Loop(_) | Stmt::For(..) | Stmt::Call(_)))
             .collect();
@@ -64,15 +64,15 @@ impl Mutator<'_> {
                 Stmt::If(cond, yes, no) => match self.random.below(5) {
                     0 => *cond = self.changed(cond, None),
                     1 => std::mem::swap(yes, no),
-                    2 => self.block(no, depth + 1),
-                    _ => self.block(yes, depth + 1),
+                    2 => self.block(no),
+                    _ => self.block(yes),
                 },
-                Stmt::Loop(body) | Stmt::Call(body) => self.block(body, depth + 1),
+                Stmt::Loop(body) | Stmt::Call(body) => self.block(body),
                 Stmt::For(_, but_own, body) => {
                     if self.palette.names && self.random.chance(15) {
                         *but_own = !*but_own;
                     } else {
-                        self.block(body, depth + 1);
+                        self.block(body);
                     }
                 }
                 _ => {}
