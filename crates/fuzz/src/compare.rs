@@ -43,6 +43,8 @@ pub struct Outcome {
     pub verdicts: Vec<(Property, Verdict)>,
     /// How many verdicts the checker left open although it was not stopped.
     pub undecided: usize,
+    /// How many of these the explorer has a violation of.
+    pub missed: usize,
     /// How many bounds of the checker are larger than what the explorer found, for programs with tickets.
     pub loose: usize,
     /// How many answers were compared.
@@ -240,7 +242,10 @@ impl Comparison<'_> {
             }
             Verdict::Holds => {}
             Verdict::Unknown if report.stopped => {}
-            Verdict::Unknown if has_tickets => self.outcome.undecided += 1,
+            Verdict::Unknown if has_tickets => {
+                self.outcome.undecided += 1;
+                self.outcome.missed += usize::from(violated);
+            }
             Verdict::Unknown => self.mismatch(format!("{property} is not decided")),
             Verdict::Fails => {
                 if !graph.cut && !violated {
@@ -359,7 +364,14 @@ impl Comparison<'_> {
         let property = match covering.outcome {
             checker::Outcome::TwoInside => Property::Exclusion,
             checker::Outcome::Deadlock => Property::DeadlockFreedom,
-            _ => return,
+            checker::Outcome::Unknown => {
+                if !has_tickets(self.program) && covering.states < self.setup.max_states {
+                    self.mismatch(format!("the covering argument leaves it open: {:?}", covering.incomplete));
+                }
+                self.outcome.undecided += 1;
+                return;
+            }
+            checker::Outcome::Escapes => return,
         };
         self.outcome.verdicts.push((property, Verdict::Fails));
         let is_right = answers.exclusion.is_none() && !answers.deadlock;

@@ -98,6 +98,7 @@ struct Tally {
     complete: u64,
     refused: u64,
     undecided: u64,
+    missed: u64,
     loose: u64,
     verdicts: BTreeMap<&'static str, [u64; 3]>,
     /// Seeds, and what the first mismatch is about.
@@ -164,6 +165,7 @@ fn run(campaign: &'static str, options: &Options) -> bool {
                     tally.complete += u64::from(outcome.complete);
                     tally.refused += u64::from(outcome.refused.is_some());
                     tally.undecided += outcome.undecided as u64;
+                    tally.missed += outcome.missed as u64;
                     tally.loose += outcome.loose as u64;
                     for (property, verdict) in &outcome.verdicts {
                         let at = match verdict {
@@ -184,12 +186,13 @@ fn run(campaign: &'static str, options: &Options) -> bool {
     tally.bad.sort_unstable();
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{campaign}: {} programs in {seconds:.1} s, {} comparisons, {} complete, {} refused, {} undecided, {} loose bounds, {} mismatches",
+        "{campaign}: {} programs in {seconds:.1} s, {} comparisons, {} complete, {} refused, {} undecided ({} with a violation), {} loose bounds, {} mismatches",
         tally.programs,
         tally.compared,
         tally.complete,
         tally.refused,
         tally.undecided,
+        tally.missed,
         tally.loose,
         tally.bad.len()
     );

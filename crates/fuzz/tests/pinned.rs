@@ -40,20 +40,10 @@ fn comparing_with_a_far_next_agrees() {
 }
 
 #[test]
-#[ignore = "the checker repeats a cycle three times only, and some use up the gap between two tickets later"]
-fn a_cycle_that_uses_up_a_gap_is_not_endless() {
-    for nexts in 1..=6 {
-        agree(&game(nexts, "gap"), &Setup::new(2), Job::Check);
-    }
-}
-
-#[test]
 fn games_agree() {
     for nexts in 1..=4 {
-        for (name, program) in ticket_games(nexts) {
-            if name != "gap" {
-                agree(&program, &Setup::new(2), Job::Check);
-            }
+        for (_, program) in ticket_games(nexts) {
+            agree(&program, &Setup::new(2), Job::Check);
         }
     }
 }
