@@ -39,6 +39,15 @@ pub(crate) enum Stop {
     Found,
 }
 
+/// Whether a search that met this fault starts again, in another way.
+fn starts_anew(fault: &Fault, wide: u32) -> bool {
+    match fault {
+        Fault::Barrier => true,
+        Fault::TicketArithmetic => wide < WIDTHS[WIDTHS.len() - 1],
+        _ => false,
+    }
+}
+
 impl Graph {
     /// Finds every state reachable. With `edges`, steps are kept too; without, the search ends at the first state with too
     /// many processes inside.
@@ -54,10 +63,10 @@ impl Graph {
             let wide = *widths.peek().expect("the last one is final");
             let result = Self::explore_gaps(program, registers.clone(), &model, edges, wide);
             match &result {
-                Err(Error::Broken { fault: Fault::Barrier, .. }) => model.every_order = true,
-                Err(Error::Broken { fault: Fault::TicketArithmetic, .. }) if wide < WIDTHS[WIDTHS.len() - 1] => {
-                    widths.next();
-                }
+                Err(Error::Broken { fault, .. }) if starts_anew(fault, wide) => match fault {
+                    Fault::Barrier => model.every_order = true,
+                    _ => _ = widths.next(),
+                },
                 // The same again, with the edges that lead there.
                 Err(Error::Broken { .. }) if !edges => return Self::explore(program, registers, &model, true),
                 _ => return result,
@@ -193,13 +202,17 @@ impl Graph {
         else {
             return error;
         };
+        if starts_anew(fault, self.automaton.wide) {
+            return error;
+        }
         let hot = self.automaton.hot(p, local);
         // What a process sees is what the register holds, unless it has written it itself or it is being written.
         let value = value.filter(|_| hot.action == Action::Seeing && !model.store_buffers && !model.safe_registers);
-        let register = self.layout.fields[self.automaton.n() + hot.reg as usize];
+        let holds =
+            |state: &[u64], value| self.layout.fields[self.automaton.n() + hot.reg as usize].get(state) == value;
         let is_there = |state: Id| {
             let state = self.state(state);
-            self.layout.fields[p].get(state) == local && value.is_none_or(|value| register.get(state) == value)
+            self.layout.fields[p].get(state) == local && value.is_none_or(|value| holds(state, value))
         };
         let path = self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| is_there(state));
         let execution = path.and_then(|path| realise(program, self, model, &path).ok().flatten());

@@ -149,7 +149,7 @@ fn safe_registers_and_symmetry_are_said_on_the_first_line() {
     assert!(line.starts_with("ticket-k n=4 k=2 modulo symmetry: ") && line.ends_with("(233 states)"), "{line}");
     refused(
         &["check", "mcs", "--registers", "safe"],
-        "`mcs`: process 0 in `doorway` changes `tail` in one step; a safe register can only be read and written",
+        "`mcs`: process 0 in `doorway`, line 2, changes `tail` in one step; a safe register can only be read and written",
     );
     refused(
         &["check", "bakery", "--symmetry"],

@@ -1,4 +1,4 @@
-//! Programs on which the checker was once wrong. Those it still is wrong about are ignored, with the reason.
+//! Programs on which the checker was once wrong.
 use doorway_fuzz::{
     compare::{Job, compare},
     games::{overtaken, ticket_games},
@@ -16,13 +16,11 @@ fn game(nexts: usize, name: &str) -> Program {
 }
 
 #[test]
-#[ignore = "the checker's bypass bounds stop at 255"]
 fn bypass_bounds_beyond_255_agree() {
     agree(&overtaken(300), &Setup { max_states: 20_000, ..Setup::new(2) }, Job::Check);
 }
 
 #[test]
-#[ignore = "the checker looks at one successor of a passage's first step only"]
 fn a_first_step_with_several_successors_counts_the_worst() {
     for job in [Job::Dsm, Job::Cc(true), Job::Cc(false)] {
         agree(&game(1, "frozen"), &Setup::new(2), job);
@@ -30,7 +28,6 @@ fn a_first_step_with_several_successors_counts_the_worst() {
 }
 
 #[test]
-#[ignore = "the checker compares with the fourth next of a ticket and further ones as if they were smaller"]
 fn comparing_with_a_far_next_agrees() {
     for nexts in 4..=6 {
         for name in ["further", "beyond"] {

@@ -1,0 +1,20 @@
+//! The defects that `scripts/fuzz-defects` plants: each still has its place in the checker.
+use std::{fs, path::Path};
+
+#[test]
+fn every_defect_to_plant_has_its_place_in_the_checker() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut defects = 0;
+    for entry in fs::read_dir(root.join("crates/fuzz/defects")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let (head, change) = text.split_once("\n--- old\n").expect("a defect has an old text");
+        let (old, new) = change.trim_end_matches('\n').split_once("\n--- new\n").expect("a defect has a new text");
+        let file = head.lines().find_map(|line| line.strip_prefix("file: ")).expect("a defect names its file");
+        let source = fs::read_to_string(root.join(file)).unwrap();
+        assert_eq!(source.matches(old).count(), 1, "{}: the old text is in {file} once", path.display());
+        assert_ne!(old, new, "{}", path.display());
+        defects += 1;
+    }
+    assert!(defects >= 20, "{defects} defects");
+}
