@@ -1,0 +1,235 @@
+//! The results of a campaign as a document.
+use std::{collections::BTreeMap, fmt::Write};
+
+use crate::{
+    campaign::{Fate, Reference},
+    checks::{CHECKS, Tier},
+    equivalent::{EQUIVALENT, Equivalent},
+};
+
+/// What a campaign found.
+pub struct Results<'c> {
+    fates: &'c [Fate],
+    references: &'c [Reference],
+    uncompilable: usize,
+}
+
+/// How many mutants of a file ended in which way.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    mutants: usize,
+    refuted: usize,
+    refused: usize,
+    equivalent: usize,
+    surviving: usize,
+}
+
+/// What a check did.
+#[derive(Clone, Copy, Default)]
+struct Kills {
+    /// Mutants that no check before it refuted.
+    first: usize,
+    /// Mutants that it refuted.
+    all: usize,
+    /// Mutants that no other check refuted.
+    alone: usize,
+}
+
+impl<'c> Results<'c> {
+    /// The results of a campaign.
+    #[must_use]
+    pub fn new(fates: &'c [Fate], references: &'c [Reference], uncompilable: usize) -> Results<'c> {
+        Results { fates, references, uncompilable }
+    }
+
+    /// Whether no mutant survives without a reason, and every reason is still one. Reasons of mutants that do not exist
+    /// count only if the campaign was about all of them.
+    #[must_use]
+    pub fn is_clean(&self, is_complete: bool) -> bool {
+        self.survivors().is_empty() && self.wrong_reasons(is_complete).is_empty()
+    }
+
+    fn survivors(&self) -> Vec<&'c Fate> {
+        let fates = self.fates.iter();
+        fates.filter(|fate| fate.refuted().is_none() && reason(&fate.mutant.key()).is_none()).collect()
+    }
+
+    /// Reasons for mutants that are refuted, or do not exist.
+    fn wrong_reasons(&self, is_complete: bool) -> Vec<String> {
+        let wrong = EQUIVALENT.iter().filter_map(|equivalent| {
+            match self.fates.iter().find(|fate| fate.mutant.key() == equivalent.key) {
+                Some(fate) => {
+                    let (check, how) = fate.refuted()?;
+                    Some(format!(
+                        "`{}` is argued equivalent, but `{}`: {how}",
+                        equivalent.key, self.references[check].check
+                    ))
+                }
+                None => is_complete
+                    .then(|| format!("`{}` is argued equivalent, but there is no such mutant", equivalent.key)),
+            }
+        });
+        wrong.collect()
+    }
+
+    fn counts(&self) -> BTreeMap<&'c str, Counts> {
+        let mut by_file: BTreeMap<&str, Counts> = BTreeMap::new();
+        for fate in self.fates {
+            let counts = by_file.entry(&fate.mutant.file).or_default();
+            counts.mutants += 1;
+            match fate.refuted() {
+                Some((_, how)) if how.starts_with("refused") || how == "hangs" => counts.refused += 1,
+                Some(_) => counts.refuted += 1,
+                None if reason(&fate.mutant.key()).is_some() => counts.equivalent += 1,
+                None => counts.surviving += 1,
+            }
+        }
+        by_file
+    }
+
+    fn kills(&self) -> Vec<Kills> {
+        let mut kills = vec![Kills::default(); self.references.len()];
+        for fate in self.fates {
+            let by: Vec<usize> =
+                fate.checked.iter().filter(|(_, how)| how.is_some()).map(|(check, _)| *check).collect();
+            for &check in &by {
+                kills[check].all += 1;
+                kills[check].alone += usize::from(by.len() == 1);
+            }
+            if let Some(&first) = by.first() {
+                kills[first].first += 1;
+            }
+        }
+        kills
+    }
+
+    /// The results for a terminal.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = self.mutants_table();
+        text += &self.checks_table();
+        for fate in self.survivors() {
+            let _ = writeln!(text, "survives: {}", described(fate));
+        }
+        for wrong in self.wrong_reasons(false) {
+            let _ = writeln!(text, "wrong reason: {wrong}");
+        }
+        text
+    }
+
+    /// The results as `docs/mutants.md`.
+    #[must_use]
+    pub fn document(&self) -> String {
+        let mut text = String::from(INTRODUCTION);
+        let _ = writeln!(
+            text,
+            "\n## Mutants\n\n{} mutants compile; {} changes do not, and are left out.\n",
+            self.fates.len(),
+            self.uncompilable
+        );
+        text += &self.mutants_table();
+        text += "\n## Checks\n\n";
+        text += CHECKS_TEXT;
+        text += &self.checks_table();
+        let survivors = self.survivors();
+        if !survivors.is_empty() {
+            text += "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n\n";
+            survivors.iter().for_each(|fate| text += &format!("- {}\n", described(fate)));
+        }
+        text += "\n## Equivalent mutants\n\nNo check can refute these.\n\n| mutant | reason |\n|---|---|\n";
+        for equivalent in EQUIVALENT {
+            let _ = writeln!(text, "| {} | {} |", equivalent.key.replace('|', "\\|"), equivalent.reason);
+        }
+        text
+    }
+
+    fn mutants_table(&self) -> String {
+        let mut text = String::from(
+            "| file | mutants | refuted | refused | equivalent | surviving |\n|---|---:|---:|---:|---:|---:|\n",
+        );
+        let mut total = Counts::default();
+        let mut row = |name: &str, counts: Counts| {
+            let Counts { mutants, refuted, refused, equivalent, surviving } = counts;
+            let _ = writeln!(text, "| {name} | {mutants} | {refuted} | {refused} | {equivalent} | {surviving} |");
+        };
+        for (file, counts) in self.counts() {
+            row(file, counts);
+            total.mutants += counts.mutants;
+            total.refuted += counts.refuted;
+            total.refused += counts.refused;
+            total.equivalent += counts.equivalent;
+            total.surviving += counts.surviving;
+        }
+        row("all", total);
+        text
+    }
+
+    fn checks_table(&self) -> String {
+        let mut text = String::from(
+            "| check | when | states | seconds | first | all | alone |\n|---|---|---:|---:|---:|---:|---:|\n",
+        );
+        for (reference, kills) in self.references.iter().zip(self.kills()) {
+            let tier = tier(reference.check.tier);
+            let Kills { first, all, alone } = kills;
+            let (check, states, seconds) = (reference.check, reference.states(), reference.seconds());
+            let _ = writeln!(text, "| {check} | {tier} | {states} | {seconds:.2} | {first} | {all} | {alone} |");
+        }
+        for check in CHECKS.iter().filter(|check| !self.references.iter().any(|reference| reference.check == **check)) {
+            let _ = writeln!(text, "| {check} | {} | | | | | |", tier(check.tier));
+        }
+        text
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Mutants
+
+Every algorithm of the catalogue, with one small change, must be refuted by a check of the table below: a property that
+the original keeps at that size fails, a bound grows, or the checker refuses the algorithm. This says how much the checks
+see. `scripts/mutants --write` writes this page.
+
+A change removes a statement, replaces a result by one in which nothing was done, swaps neighbouring statements, changes a
+comparison, drops or exchanges an operand of `&&` and `||`, drops a `!` or a `.next()`, exchanges `min` and `max`, flips a
+truth value, or fixes a condition. Constructors, representations of values and the rules of parts are left as they are.
+Removing a fence is judged with store buffers, every other change without. A mutant of a file that several algorithms
+use counts as refuted if one of them refutes it.
+";
+
+const CHECKS_TEXT: &str = "\
+Quick checks run on every mutant until one refutes it, the cheapest first; then the slow ones. Long checks run with `--long`.
+*first*: mutants that no cheaper check refutes; *all*: mutants it refutes; *alone*: mutants that no other check refutes.
+A check is run on mutants that a cheaper one has refuted only if it takes less time than `--all-below` says; so *all* of a
+longer one is a lower bound, and *alone* an upper one. States and seconds are those of the original, on one thread.
+
+";
+
+fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Quick => "quick",
+        Tier::Slow => "slow",
+        Tier::Long => "long",
+    }
+}
+
+fn reason(key: &str) -> Option<&'static Equivalent> {
+    EQUIVALENT.iter().find(|equivalent| equivalent.key == key)
+}
+
+fn described(fate: &Fate) -> String {
+    let mutant = &fate.mutant;
+    let paper_line = mutant.mutant.paper_line.as_ref().map_or(String::new(), |line| format!(" (line {line})"));
+    let mut notes = Vec::new();
+    match fate.checked.len() {
+        0 => notes.push("no check runs it"),
+        _ if fate.is_same => notes.push("same states and transitions"),
+        _ => {}
+    }
+    if fate.is_cut {
+        notes.push("grows: cut at a limit");
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" [{}]", notes.join("; ")) };
+    format!(
+        "{}:{}{paper_line} {}: {}{notes}",
+        mutant.file, mutant.mutant.line, mutant.function, mutant.mutant.description
+    )
+}
