@@ -14,6 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use doorway_memory::Property;
+
 use crate::{
     checks::{CHECKS, Check, Registers, Tier},
     run::Outcome,
@@ -22,6 +24,9 @@ use crate::{
 
 /// How long a check of an original may take, in seconds.
 const MAX_ORIGINAL: f64 = 900.0;
+
+/// How long a check of a mutant may take, in seconds, if it ends with the first violation and is not a long one.
+const MAX_MUTANT: f64 = 12.0;
 
 /// How much longer than its deadline a process may take before it counts as hanging, in seconds.
 const GRACE: f64 = 15.0;
@@ -182,7 +187,10 @@ impl<'w> Campaign<'w> {
                 continue;
             }
             let outcome = self.outcome(&mutant.key(), &reference.check, || {
-                let seconds = 4.0 * reference.seconds() + 3.0;
+                let is_long = reference.check.tier == Tier::Long;
+                let ends_early = reference.check.only == [Property::Exclusion];
+                let most = if ends_early && !is_long { MAX_MUTANT } else { f64::INFINITY };
+                let seconds = (2.5 * reference.seconds() + 3.0).min(most);
                 let mut command = self.command(&reference.check, 3 * reference.states() + 20_000, seconds);
                 command.env(ACTIVE, mutant.id.to_string());
                 finish(command.spawn()?, seconds)

@@ -4,6 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 use clap::Parser;
 use doorway_mutants::{
     campaign::{Campaign, Options},
+    checks::CHECKS,
     table, workspace,
 };
 
@@ -52,7 +53,10 @@ fn campaign(arguments: &Arguments) -> io::Result<ExitCode> {
     }
     let options = Options { long: arguments.long, all_below: arguments.all_below, jobs: arguments.jobs };
     let campaign = Campaign::new(&root, &workspace, options)?;
-    let references = campaign.references(|_| true)?;
+    let references = campaign.references(|check| {
+        let file = check.algorithm.replace('-', "_") + ".rs";
+        names.is_empty() || names.contains(&file) || names.iter().any(|name| !is_algorithm(name))
+    })?;
     let fates = campaign.fates(&wanted, &references)?;
     let results = table::Results::new(&fates, &references, workspace.uncompilable);
     print!("{}", results.summary());
@@ -61,4 +65,9 @@ fn campaign(arguments: &Arguments) -> io::Result<ExitCode> {
         std::fs::write(root.join("docs/mutants.md"), results.document())?;
     }
     Ok(if results.is_clean(names.is_empty()) { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// Whether the file of this name is an algorithm with checks of its own. Others are reached through those that use them.
+fn is_algorithm(file: &str) -> bool {
+    CHECKS.iter().any(|check| check.algorithm.replace('-', "_") + ".rs" == file)
 }

@@ -96,7 +96,8 @@ pub fn build(root: &Path, folder: &Path) -> io::Result<Workspace> {
         if errors.is_empty() {
             let runner = build_runner(folder)?;
             let uncompilable = refused.len();
-            let mutants = all.into_iter().filter(|mutant| !refused.contains(&mutant.id)).collect();
+            let mut mutants: Vec<Numbered> = all.into_iter().filter(|mutant| !refused.contains(&mutant.id)).collect();
+            drop_equal_results(&mut mutants);
             return Ok(Workspace { folder: folder.to_path_buf(), runner, mutants, uncompilable });
         }
         let before = refused.len();
@@ -112,6 +113,16 @@ pub fn build(root: &Path, folder: &Path) -> io::Result<Workspace> {
         }
     }
     Err(io::Error::other("the mutants do not compile, whichever are left out"))
+}
+
+/// Where nobody looks at a result, `Ok(())` compiles and stands for the others.
+fn drop_equal_results(mutants: &mut Vec<Numbered>) {
+    let keys: BTreeSet<String> = mutants.iter().map(Numbered::key).collect();
+    mutants.retain(|mutant| {
+        let key = mutant.key();
+        let same = ["`Ok(true)`", "`Ok(false)`"].iter().find_map(|other| key.strip_suffix(other));
+        same.is_none_or(|start| !keys.contains(&format!("{start}`Ok(())`")))
+    });
 }
 
 fn read_sources(algorithms: &Path) -> io::Result<Vec<Source>> {
