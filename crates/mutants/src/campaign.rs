@@ -34,8 +34,8 @@ const GRACE: f64 = 15.0;
 /// What to run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Runs [`Tier::Long`] checks too.
-    pub long: bool,
+    /// The most expensive checks to run.
+    pub most: Tier,
     /// Checks that take fewer seconds than this run on every mutant, those already refuted included.
     pub all_below: f64,
     /// How many processes run at once.
@@ -128,7 +128,7 @@ impl<'w> Campaign<'w> {
     /// # Errors
     /// If a check cannot be run, or the checker refuses the original.
     pub fn references(&self, wanted: impl Fn(&Check) -> bool + Sync) -> io::Result<Vec<Reference>> {
-        let most = if self.options.long { Tier::Long } else { Tier::Slow };
+        let most = self.options.most;
         let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.tier <= most && wanted(check)).collect();
         let references = self.parallel(&checks, |check| self.reference(check))?;
         for reference in &references {
@@ -172,7 +172,7 @@ impl<'w> Campaign<'w> {
 
     fn fate(&self, mutant: &Numbered, references: &[Reference]) -> io::Result<Fate> {
         let concerns = |reference: &Reference| {
-            let shows = (reference.check.registers == Registers::Tso) == mutant.mutant.is_fence;
+            let shows = (reference.check.registers == Registers::Tso) == orders_writes(mutant);
             shows && reference.touched.contains(&mutant.function_id)
         };
         let mut order: Vec<usize> = (0..references.len()).filter(|&at| concerns(&references[at])).collect();
@@ -190,8 +190,11 @@ impl<'w> Campaign<'w> {
                 let is_long = reference.check.tier == Tier::Long;
                 let ends_early = reference.check.only == [Property::Exclusion];
                 let most = if ends_early && !is_long { MAX_MUTANT } else { f64::INFINITY };
-                let seconds = (2.5 * reference.seconds() + 3.0).min(most);
-                let mut command = self.command(&reference.check, 3 * reference.states() + 20_000, seconds);
+                let seconds =
+                    (2.5 * reference.seconds() + 3.0).min(most) + if orders_writes(mutant) { 20.0 } else { 0.0 };
+                // Without a fence store buffers are fuller, so there are far more states.
+                let more = if orders_writes(mutant) { 3_000_000 } else { 20_000 };
+                let mut command = self.command(&reference.check, 3 * reference.states() + more, seconds);
                 command.env(ACTIVE, mutant.id.to_string());
                 finish(command.spawn()?, seconds)
             })?;
@@ -252,6 +255,11 @@ impl<'w> Campaign<'w> {
         let result = |cell: Mutex<Option<_>>| cell.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.into_iter().map(|cell| result(cell).unwrap_or_else(|| Err(io::Error::other("not run")))).collect()
     }
+}
+
+/// Whether the mutant changes only when writes become visible, which takes store buffers to see.
+fn orders_writes(mutant: &Numbered) -> bool {
+    mutant.mutant.is_fence || mutant.mutant.description.contains(".barrier()")
 }
 
 /// Waits for a child to write its outcome; kills it if it does not end.

@@ -58,6 +58,8 @@ pub struct Check {
     pub deaths: bool,
     /// Whether waiters abort.
     pub abandons: bool,
+    /// Whether a passage starts only while every other process is in the remainder.
+    pub uncontended: bool,
     /// What the registers are like.
     pub registers: Registers,
     /// The properties to decide; all that are claimed if none is named.
@@ -81,6 +83,7 @@ impl Check {
             crashes: 0,
             deaths: false,
             abandons: false,
+            uncontended: false,
             registers: Registers::Atomic,
             only: &[],
             counting: None,
@@ -122,6 +125,12 @@ impl Check {
     #[must_use]
     pub const fn abandons(self) -> Check {
         Check { abandons: true, ..self }
+    }
+
+    /// With one passage after the other. Counting remote memory references, this shows whether a fast path is taken.
+    #[must_use]
+    pub const fn uncontended(self) -> Check {
+        Check { uncontended: true, ..self }
     }
 
     /// On safe registers.
@@ -176,6 +185,7 @@ impl Check {
         words.extend((self.crashes > 0).then(|| format!("crashes={}", self.crashes)));
         words.extend(self.deaths.then(|| "deaths".to_string()));
         words.extend(self.abandons.then(|| "aborts".to_string()));
+        words.extend(self.uncontended.then(|| "uncontended".to_string()));
         words.extend(match self.registers {
             Registers::Atomic => None,
             Registers::Safe => Some("safe".to_string()),

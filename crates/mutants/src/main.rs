@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 use clap::Parser;
 use doorway_mutants::{
     campaign::{Campaign, Options},
-    checks::CHECKS,
+    checks::{CHECKS, Tier},
     table, workspace,
 };
 
@@ -16,6 +16,9 @@ struct Arguments {
     /// Runs the checks that take minutes too
     #[arg(long)]
     long: bool,
+    /// Runs quick checks only
+    #[arg(long, conflicts_with = "long")]
+    quick: bool,
     /// Rewrites docs/mutants.md
     #[arg(long)]
     write: bool,
@@ -51,7 +54,12 @@ fn campaign(arguments: &Arguments) -> io::Result<ExitCode> {
         let name = unknown.trim_end_matches(".rs").replace('_', "-");
         return Err(io::Error::other(format!("`{name}` has no mutants; name a file of mutex, kexclusion or parts")));
     }
-    let options = Options { long: arguments.long, all_below: arguments.all_below, jobs: arguments.jobs };
+    let most = match (arguments.quick, arguments.long) {
+        (true, _) => Tier::Quick,
+        (_, true) => Tier::Long,
+        _ => Tier::Slow,
+    };
+    let options = Options { most, all_below: arguments.all_below, jobs: arguments.jobs };
     let campaign = Campaign::new(&root, &workspace, options)?;
     let references = campaign.references(|check| {
         let file = check.algorithm.replace('-', "_") + ".rs";

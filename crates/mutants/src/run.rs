@@ -148,6 +148,7 @@ impl Run<'_> {
         model = check.in_all.into_iter().fold(model, Model::passages_in_all);
         model = if check.deaths { model.deaths() } else { model };
         model = if check.abandons { model.abandons() } else { model };
+        model = if check.uncontended { model.sequential() } else { model };
         match check.registers {
             Registers::Atomic => model,
             Registers::Safe => model.safe_registers(),

@@ -237,8 +237,8 @@ fn write_manifests(root: &Path, folder: &Path) -> io::Result<()> {
         folder.join("Cargo.toml"),
         "[workspace]\nmembers = [\"algorithms\", \"runner\"]\nresolver = \"3\"\n\
          [profile.release]\ndebug = false\nincremental = false\n\
-         [profile.release.package.doorway-algorithms]\nopt-level = 0\n\
-         [profile.release.package.doorway-mutants]\nopt-level = 0\n",
+         [profile.release.package.doorway-algorithms]\nopt-level = 0\noverflow-checks = true\ndebug-assertions = true\n\
+         [profile.release.package.doorway-mutants]\nopt-level = 0\noverflow-checks = true\ndebug-assertions = true\n",
     )?;
     let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
     let memory = format!("doorway-memory = {{ path = \"{root}/crates/memory\" }}\n");
