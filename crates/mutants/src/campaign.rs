@@ -5,7 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -18,7 +18,7 @@ use doorway_memory::Property;
 
 use crate::{
     checks::{CHECKS, Check, Registers, Tier},
-    run::Outcome,
+    run::{Outcome, SEARCHED},
     workspace::{ACTIVE, Numbered, TOUCHED, Workspace},
 };
 
@@ -145,7 +145,7 @@ impl<'w> Campaign<'w> {
             let _ = fs::remove_file(&touched);
             let mut command = self.command(check, 0, MAX_ORIGINAL);
             command.env(TOUCHED, &touched);
-            let outcome = finish(command.spawn()?, MAX_ORIGINAL)?;
+            let outcome = finish(command.spawn()?, check, MAX_ORIGINAL)?;
             eprintln!("  original  {check}: {outcome}");
             Ok(outcome)
         })?;
@@ -196,7 +196,7 @@ impl<'w> Campaign<'w> {
                 let more = if orders_writes(mutant) { 3_000_000 } else { 20_000 };
                 let mut command = self.command(&reference.check, 3 * reference.states() + more, seconds);
                 command.env(ACTIVE, mutant.id.to_string());
-                finish(command.spawn()?, seconds)
+                finish(command.spawn()?, &reference.check, seconds)
             })?;
             if let (
                 Outcome::Decided { states, transitions, cut, .. },
@@ -263,7 +263,8 @@ fn orders_writes(mutant: &Numbered) -> bool {
 }
 
 /// Waits for a child to write its outcome; kills it if it does not end.
-fn finish(mut child: Child, seconds: f64) -> io::Result<Outcome> {
+fn finish(mut child: Child, check: &Check, seconds: f64) -> io::Result<Outcome> {
+    let counts = check.counting.is_some();
     let deadline = Instant::now() + Duration::from_secs_f64(seconds + GRACE);
     let mut pause = Duration::from_millis(1);
     let status = loop {
@@ -273,18 +274,36 @@ fn finish(mut child: Child, seconds: f64) -> io::Result<Outcome> {
         if Instant::now() > deadline {
             child.kill()?;
             child.wait()?;
-            return Ok(Outcome::Hangs);
+            // Judging many states, or counting references, may take longer than the deadline without hanging.
+            let hangs = !counts && !output(&mut child)?.contains(SEARCHED);
+            let cut = Outcome::Decided { states: 0, transitions: 0, seconds, cut: true, verdicts: Vec::new() };
+            return Ok(if hangs { Outcome::Hangs } else { cut });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
     };
-    let mut text = String::new();
-    child.stdout.take().map_or(Ok(0), |mut out| out.read_to_string(&mut text))?;
-    match text.trim_end().parse() {
+    let text = output(&mut child)?;
+    match text.trim_end().lines().last().unwrap_or_default().parse() {
         Ok(outcome) => Ok(outcome),
         Err(_) if status.code() == Some(2) => Err(io::Error::other("the runner does not know the check")),
-        Err(_) => Ok(Outcome::Refused(format!("ended with {status}"))),
+        // A panic in a constructor, or a stack that is too small; anything else is not the mutant's doing.
+        Err(_) if matches!(status.code(), Some(101) | None) && !was_stopped(status) => {
+            Ok(Outcome::Refused(format!("ended with {status}")))
+        }
+        Err(_) => Err(io::Error::other(format!("the runner ended with {status}"))),
     }
+}
+
+/// Whether a process was ended from outside.
+fn was_stopped(status: ExitStatus) -> bool {
+    const FROM_OUTSIDE: [&str; 3] = ["SIGINT", "SIGKILL", "SIGTERM"];
+    FROM_OUTSIDE.iter().any(|signal| status.to_string().contains(signal))
+}
+
+fn output(child: &mut Child) -> io::Result<String> {
+    let mut text = String::new();
+    child.stdout.take().map_or(Ok(0), |mut out| out.read_to_string(&mut text))?;
+    Ok(text)
 }
 
 /// A number that changes with the sources on which outcomes depend.

@@ -11,8 +11,8 @@ use doorway_algorithms::{
     registry::{self, Visitor},
 };
 use doorway_checker::{
-    Error, FailedCas, Model, Observer, Property, Registers as Space, Report, Verdict, View, check, check_part,
-    remote_references,
+    Error, FailedCas, Model, Observer, Phase, Progress, Property, Registers as Space, Report, Verdict, View, check,
+    check_part, remote_references,
 };
 use doorway_memory::{Cost, Exclusion, Part};
 
@@ -98,10 +98,19 @@ impl Outcome {
     }
 }
 
+/// What is written when every state has been found: from then on the algorithm itself cannot hang.
+pub const SEARCHED: &str = "searched";
+
 /// Ends a search when its time is over.
 struct Deadline(Instant);
 
 impl Observer for Deadline {
+    fn progress(&self, progress: &Progress) {
+        if progress.phase == Phase::Judging {
+            println!("{SEARCHED}");
+        }
+    }
+
     fn cancelled(&self) -> bool {
         Instant::now() > self.0
     }

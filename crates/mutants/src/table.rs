@@ -1,10 +1,13 @@
 //! The results of a campaign as a document.
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use crate::{
     campaign::{Fate, Reference},
     checks::{CHECKS, Tier},
-    equivalent::{EQUIVALENT, Equivalent},
+    equivalent::EQUIVALENT,
 };
 
 /// What a campaign found.
@@ -21,6 +24,7 @@ struct Counts {
     refuted: usize,
     refused: usize,
     equivalent: usize,
+    not_run: usize,
     surviving: usize,
 }
 
@@ -51,23 +55,19 @@ impl<'c> Results<'c> {
 
     fn survivors(&self) -> Vec<&'c Fate> {
         let fates = self.fates.iter();
-        fates.filter(|fate| fate.refuted().is_none() && reason(&fate.mutant.key()).is_none()).collect()
+        let is_open = |fate: &&Fate| fate.refuted().is_none() && !fate.checked.is_empty();
+        fates.filter(is_open).filter(|fate| !is_argued(&fate.mutant.key())).collect()
     }
 
     /// Reasons for mutants that are refuted, or do not exist.
     fn wrong_reasons(&self, is_complete: bool) -> Vec<String> {
-        let wrong = EQUIVALENT.iter().filter_map(|equivalent| {
-            match self.fates.iter().find(|fate| fate.mutant.key() == equivalent.key) {
-                Some(fate) => {
-                    let (check, how) = fate.refuted()?;
-                    Some(format!(
-                        "`{}` is argued equivalent, but `{}`: {how}",
-                        equivalent.key, self.references[check].check
-                    ))
-                }
-                None => is_complete
-                    .then(|| format!("`{}` is argued equivalent, but there is no such mutant", equivalent.key)),
+        let keys = EQUIVALENT.iter().flat_map(|equivalent| equivalent.keys);
+        let wrong = keys.filter_map(|key| match self.fates.iter().find(|fate| fate.mutant.key() == *key) {
+            Some(fate) => {
+                let (check, how) = fate.refuted()?;
+                Some(format!("`{key}` is argued equivalent, but `{}`: {how}", self.references[check].check))
             }
+            None => is_complete.then(|| format!("`{key}` is argued equivalent, but there is no such mutant")),
         });
         wrong.collect()
     }
@@ -80,7 +80,8 @@ impl<'c> Results<'c> {
             match fate.refuted() {
                 Some((_, how)) if how.starts_with("refused") || how == "hangs" => counts.refused += 1,
                 Some(_) => counts.refuted += 1,
-                None if reason(&fate.mutant.key()).is_some() => counts.equivalent += 1,
+                None if fate.checked.is_empty() => counts.not_run += 1,
+                None if is_argued(&fate.mutant.key()) => counts.equivalent += 1,
                 None => counts.surviving += 1,
             }
         }
@@ -136,21 +137,33 @@ impl<'c> Results<'c> {
             text += "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n\n";
             survivors.iter().for_each(|fate| text += &format!("- {}\n", described(fate)));
         }
-        text += "\n## Equivalent mutants\n\nNo check can refute these.\n\n| mutant | reason |\n|---|---|\n";
+        text += "\n## Not run\n\nNo check runs these functions: they are called by other crates, by tests or for deliberate mistakes.\n\n";
+        let not_run: BTreeSet<String> = self
+            .fates
+            .iter()
+            .filter(|fate| fate.checked.is_empty())
+            .map(|fate| format!("- {} {}\n", fate.mutant.file, fate.mutant.function))
+            .collect();
+        not_run.iter().for_each(|function| text += function);
+        text += "\n## Equivalent mutants\n\nNo check can refute these.\n";
         for equivalent in EQUIVALENT {
-            let _ = writeln!(text, "| {} | {} |", equivalent.key.replace('|', "\\|"), equivalent.reason);
+            let _ = writeln!(text, "\n*{}*\n", equivalent.reason);
+            equivalent.keys.iter().for_each(|key| text += &format!("- {key}\n"));
         }
         text
     }
 
     fn mutants_table(&self) -> String {
         let mut text = String::from(
-            "| file | mutants | refuted | refused | equivalent | surviving |\n|---|---:|---:|---:|---:|---:|\n",
+            "| file | mutants | refuted | refused | equivalent | not run | surviving |\n|---|---:|---:|---:|---:|---:|---:|\n",
         );
         let mut total = Counts::default();
         let mut row = |name: &str, counts: Counts| {
-            let Counts { mutants, refuted, refused, equivalent, surviving } = counts;
-            let _ = writeln!(text, "| {name} | {mutants} | {refuted} | {refused} | {equivalent} | {surviving} |");
+            let Counts { mutants, refuted, refused, equivalent, not_run, surviving } = counts;
+            let _ = writeln!(
+                text,
+                "| {name} | {mutants} | {refuted} | {refused} | {equivalent} | {not_run} | {surviving} |"
+            );
         };
         for (file, counts) in self.counts() {
             row(file, counts);
@@ -158,6 +171,7 @@ impl<'c> Results<'c> {
             total.refuted += counts.refuted;
             total.refused += counts.refused;
             total.equivalent += counts.equivalent;
+            total.not_run += counts.not_run;
             total.surviving += counts.surviving;
         }
         row("all", total);
@@ -211,18 +225,16 @@ fn tier(tier: Tier) -> &'static str {
     }
 }
 
-fn reason(key: &str) -> Option<&'static Equivalent> {
-    EQUIVALENT.iter().find(|equivalent| equivalent.key == key)
+fn is_argued(key: &str) -> bool {
+    EQUIVALENT.iter().any(|equivalent| equivalent.keys.contains(&key))
 }
 
 fn described(fate: &Fate) -> String {
     let mutant = &fate.mutant;
     let paper_line = mutant.mutant.paper_line.as_ref().map_or(String::new(), |line| format!(" (line {line})"));
     let mut notes = Vec::new();
-    match fate.checked.len() {
-        0 => notes.push("no check runs it"),
-        _ if fate.is_same => notes.push("same states and transitions"),
-        _ => {}
+    if fate.is_same {
+        notes.push("same states and transitions");
     }
     if fate.is_cut {
         notes.push("grows: cut at a limit");

@@ -34,7 +34,7 @@ pub const CHECKS: &[Check] = &[
     of("danek-golab-simple", 3).passages(1), of("danek-golab-simple", 3).passages(2).slow(),
     of("danek-golab-yang-anderson", 2).passages(1), of("danek-golab-yang-anderson", 2), of("danek-golab-yang-anderson", 2).dsm(),
     of("danek-golab", 2).in_all(1), of("danek-golab", 2).passages(1).slow(),
-    of("danek-golab-adaptive", 2).uncontended().cc(), of("danek-golab-adaptive", 2).in_all(1), of("danek-golab-adaptive", 2).in_all(2).only(&[Exclusion]).long(),
+    of("danek-golab-adaptive", 2).uncontended().cc().slow(), of("danek-golab-adaptive", 2).in_all(1), of("danek-golab-adaptive", 2).in_all(2).only(&[Exclusion]).long(),
     of("jayanti-f-array", 2), of("jayanti-f-array", 2).dsm(), of("jayanti-f-array", 2).tso(),
     of("jayanti-f-array", 3).in_all(2), of("jayanti-f-array", 4).in_all(1), of("jayanti-f-array", 3).passages(1).slow(),
     of("jayanti-f-array-adaptive", 3).uncontended().cc(), of("jayanti-f-array-adaptive", 2), of("jayanti-f-array-adaptive", 3).in_all(2), of("jayanti-f-array-adaptive", 4).in_all(1), of("jayanti-f-array-adaptive", 2).cc(),
