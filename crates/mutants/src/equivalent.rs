@@ -18,10 +18,12 @@ pub const EQUIVALENT: &[Equivalent] = &[
             "bakery.rs Bakery::wait: `(number, i) >= (mine, p)`: `>=` -> `>`",
             "bakery_labels.rs BakeryLabels::wait: `(label, k) > (mine, p)`: `>` -> `>=`",
             "black_white_bakery.rs BlackWhiteBakery::wait_for: `(mine.number, i) < (pair.number, j)`: `<` -> `<=`",
+            "afek.rs Afek::few_are_before: `(ticket, j) < (mine, p)`: `<` -> `<=`",
             "burns_peterson.rs BurnsPeterson::wait: `(r.ticket, j) < (mine, p)`: `<` -> `<=`",
             "dolev_gafni_shavit.rs DolevGafniShavit::seems_before: `(number, j) >= (mine, p)`: `>=` -> `>`",
             "k_bakery.rs is_before: `(mine, p) < (want, i)`: `<` -> `<=`",
             "k_bakery.rs Told::index: `to > from`: `>` -> `>=`",
+            "afek.rs Afek::one_after_has_entered: `(mine, p) >= (entered, j)`: `>=` -> `>`",
         ],
     },
     Equivalent {
@@ -83,23 +85,9 @@ pub const EQUIVALENT: &[Equivalent] = &[
         ],
     },
     Equivalent {
-        reason: "only the fast path is lost, which is no property: line 10 lets the process in after a wait for the others",
-        keys: &[
-            "lamport_fast.rs LamportFast::start: remove `m.at(\"2\").write(&self.x, i)?;`",
-            "lamport_fast.rs LamportFast::attempt: remove `if m.at(\"7\").test(&self.x, |x| x == i)? { return Ok(true); }`",
-            "lamport_fast.rs LamportFast::attempt: remove `return Ok(true);`",
-        ],
-    },
-    Equivalent {
         reason: "the process tries again at once instead of waiting on line 5; line 3 sends it there",
         keys: &[
             "lamport_fast.rs LamportFast::attempt: remove `m.at(\"11\").until(&self.y, |y| y.is_none())?;`",
-        ],
-    },
-    Equivalent {
-        reason: "the first attempt repeats lines 1 and 2, which changes nothing",
-        keys: &[
-            "lamport_fast.rs LamportFast::wait: swap `if self.attempt(m, i)? { return Ok(Break(())); }` and `self.start(m, i)?;`",
         ],
     },
     Equivalent {
@@ -146,13 +134,8 @@ pub const EQUIVALENT: &[Equivalent] = &[
     Equivalent {
         reason: "a process that asks about itself finds that it is not before itself",
         keys: &[
+            "afek.rs Afek::few_are_before: `j != p && m.at(\"4\").test(&self.x[j], |up| up)?`: without `j != p`",
             "burns_peterson.rs BurnsPeterson::wait: `j != p && m.at(\"4\").test(&self.r[j]…ying && (r.ticket, j) < (mine, p))?`: without `j != p`",
-        ],
-    },
-    Equivalent {
-        reason: "a process that need not wait only exchanges roles with the one that does",
-        keys: &[
-            "anderson_moir.rs CachedStage::enter: remove `return Ok(());`",
         ],
     },
     Equivalent {
@@ -167,13 +150,6 @@ pub const EQUIVALENT: &[Equivalent] = &[
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: `!taken` -> `taken`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `m.at(\"6\").write(bit, true)?;`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: true -> false in `m.at(\"6\").write(bit, true)?;`",
-        ],
-    },
-    Equivalent {
-        reason: "only the fast path is lost, which is no property: everyone takes the slow one",
-        keys: &[
-            "anderson_moir_fast.rs Fast::doorway: `m.at(\"a\").update(&self.tok, |tok| tok.saturating_sub(1))? > 0`: `>` -> `<`",
-            "anderson_moir_fast.rs Fast::exit: `m.at(\"b\").fetch_add(&self.tok, 1).map(drop)` -> `Ok(())`",
         ],
     },
     Equivalent {
@@ -292,6 +268,81 @@ pub const EQUIVALENT: &[Equivalent] = &[
         keys: &[
             "ticket_dispenser.rs are_close: `3 * ahead.min(all - ahead) < all`: `<` -> `<=`",
             "timestamps.rs Label::is_later_than: `self.digit(index) != other.digit(index)`: `!=` -> `==`",
+        ],
+    },
+    Equivalent {
+        reason: "only adaptivity is lost: a node that is never free again sends everyone on, and the overflow lock takes them",
+        keys: &[
+            "kim_anderson.rs KimAnderson::exit: remove `self.tree.ascend(m, p, place)?;`",
+            "kim_anderson.rs KimAnderson::exit: swap `self.tree.ascend(m, p, place)?;` and `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }`",
+            "renaming_tree.rs RenamingTree::ascend: remove `if let Some(node) = self.nodes.get(… node.release(m, Way::Stop, p))?; }`",
+            "renaming_tree.rs RenamingTree::ascend: remove `m.call(|m| node.release(m, Way::Stop, p))?;`",
+            "renaming_tree.rs RenamingTree::ascend: `node.release(m, Way::Stop, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `m.fold(depth(place), (), |m, (), up…es[above - 1].release(m, way, p) })` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `self.nodes[above - 1].release(m, way, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::clear: `m.at(\"c1\").write(&node.acquired, false)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::clear: false -> true in `Some(node) => m.at(\"c1\").write(&node.acquired, false),`",
+            "renaming_tree.rs RenamingTree::leave: remove `self.ascend(m, p, place)?;`",
+            "renaming_tree.rs RenamingTree::leave: `self.clear(m, place)` -> `Ok(())`",
+            "renaming_tree.rs Splitter::acquire: `!y.free` -> `true`",
+            "renaming_tree.rs Splitter::acquire: `m.at(\"a5\").test(&self.x, |x| x != p…elf.acquired, |acquired| acquired)?` -> `true`",
+            "renaming_tree.rs Splitter::release: `way == Way::Right` -> `true`",
+            "renaming_tree.rs Splitter::release: remove `m.at(\"r3\").write(&self.obst[p], false)?;`",
+            "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r3\").write(&self.obst[p], false)?;`",
+            "renaming_tree.rs Splitter::release: remove `if clear { let next = Status { free…m.at(\"r9\").write(&self.y, next)?; }`",
+            "renaming_tree.rs Splitter::release: true -> false in `let next = Status { free: true, round: (round + 1) % self.round.len() };`",
+            "renaming_tree.rs Splitter::release: remove `m.at(\"r9\").write(&self.y, next)?;`",
+            "renaming_tree.rs Splitter::release: remove `if way == Way::Stop { m.at(\"r10\").write(&self.round[round], false)?; }`",
+            "renaming_tree.rs Splitter::release: remove `m.at(\"r10\").write(&self.round[round], false)?;`",
+            "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r10\").write(&self.round[round], false)?;`",
+            "renaming_tree.rs Splitter::acquire: remove `m.at(\"a9\").write(&self.round[y.round], false)?;`",
+            "renaming_tree.rs Splitter::acquire: false -> true in `m.at(\"a9\").write(&self.round[y.round], false)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "nobody else writes `reset` or `obst[p]` at that time: releases exclude each other",
+        keys: &[
+            "renaming_tree.rs Splitter::release: swap `m.at(\"r3\").write(&self.obst[p], false)?;` and `let round = m.at(\"r4\").read(&self.reset)?.round;`",
+        ],
+    },
+    Equivalent {
+        reason: "others look at these registers only under the row's lock",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.woken[p], false)?;` and `m.at(\"e\").write(&self.wants[p], t)?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.wants[p], t)?;` and `m.at(\"e\").write(&self.asleep[p], true)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the count is too high, so exits take the slow path, which is no property",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::exit: `m.at(\"4\").test(&self.sleepers, |sleepers| sleepers == 0)?` -> `false`",
+        ],
+    },
+    Equivalent {
+        reason: "the barrier still comes between line a and line d",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"b\").barrier()?;` and `self.row.wait(m, p, &())?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the count goes on beyond k, and what is asked is whether it is below k",
+        keys: &[
+            "afek.rs fewer_than: `count == k || j == n`: without `count == k`",
+        ],
+    },
+    Equivalent {
+        reason: "both come before line 3, and other processes act on either only if they find `y` as line 3 leaves it",
+        keys: &[
+            "lamport_fast.rs LamportFast::start: swap `m.at(\"1\").write(&self.b[i], true)?;` and `m.at(\"2\").write(&self.x, i)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the ticket 3n after the last one is free: line 59 has freed it",
+        keys: &[
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: without `i < bound`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound`: `<` -> `<=`",
         ],
     },
 ];
