@@ -225,12 +225,6 @@ pub const EQUIVALENT: &[Equivalent] = &[
         ],
     },
     Equivalent {
-        reason: "a process that writes its own cell resets it on line 3 of its next passage",
-        keys: &[
-            "two_process.rs Lock2::unlock: `r != p` -> `true`",
-        ],
-    },
-    Equivalent {
         reason: "a rival that is told so on line 7 finds on line 9 that it goes first or has to wait for line 12 all the same",
         keys: &[
             "two_process.rs Lock2::is_free: swap `if m.at(\"5\").test(&self.t, |t| t != p)? { return Ok(true); }` and `if m.at(\"6\").test(&self.p[r], |cell… m.at(\"7\").write(&self.p[r], 1)?; }`",
@@ -268,6 +262,7 @@ pub const EQUIVALENT: &[Equivalent] = &[
         keys: &[
             "ticket_dispenser.rs are_close: `3 * ahead.min(all - ahead) < all`: `<` -> `<=`",
             "timestamps.rs Label::is_later_than: `self.digit(index) != other.digit(index)`: `!=` -> `==`",
+            "timestamps.rs Label::is_later_than: `self.digit(index) == after(other.digit(index))`: `==` -> `!=`",
         ],
     },
     Equivalent {
@@ -280,18 +275,10 @@ pub const EQUIVALENT: &[Equivalent] = &[
             "renaming_tree.rs RenamingTree::ascend: `node.release(m, Way::Stop, p)` -> `Ok(())`",
             "renaming_tree.rs RenamingTree::ascend: `m.fold(depth(place), (), |m, (), up…es[above - 1].release(m, way, p) })` -> `Ok(())`",
             "renaming_tree.rs RenamingTree::ascend: `self.nodes[above - 1].release(m, way, p)` -> `Ok(())`",
-            "renaming_tree.rs RenamingTree::clear: `m.at(\"c1\").write(&node.acquired, false)` -> `Ok(())`",
-            "renaming_tree.rs RenamingTree::clear: false -> true in `Some(node) => m.at(\"c1\").write(&node.acquired, false),`",
             "renaming_tree.rs RenamingTree::leave: remove `self.ascend(m, p, place)?;`",
             "renaming_tree.rs RenamingTree::leave: `self.clear(m, place)` -> `Ok(())`",
             "renaming_tree.rs Splitter::acquire: `!y.free` -> `true`",
-            "renaming_tree.rs Splitter::acquire: `m.at(\"a5\").test(&self.x, |x| x != p…elf.acquired, |acquired| acquired)?` -> `true`",
             "renaming_tree.rs Splitter::release: `way == Way::Right` -> `true`",
-            "renaming_tree.rs Splitter::release: remove `m.at(\"r3\").write(&self.obst[p], false)?;`",
-            "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r3\").write(&self.obst[p], false)?;`",
-            "renaming_tree.rs Splitter::release: remove `if clear { let next = Status { free…m.at(\"r9\").write(&self.y, next)?; }`",
-            "renaming_tree.rs Splitter::release: true -> false in `let next = Status { free: true, round: (round + 1) % self.round.len() };`",
-            "renaming_tree.rs Splitter::release: remove `m.at(\"r9\").write(&self.y, next)?;`",
             "renaming_tree.rs Splitter::release: remove `if way == Way::Stop { m.at(\"r10\").write(&self.round[round], false)?; }`",
             "renaming_tree.rs Splitter::release: remove `m.at(\"r10\").write(&self.round[round], false)?;`",
             "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r10\").write(&self.round[round], false)?;`",
