@@ -1,0 +1,335 @@
+//! Mutants that no check can refute, with the reason.
+
+/// Mutants that keep everything that is claimed.
+#[derive(Clone, Copy, Debug)]
+pub struct Equivalent {
+    /// Why nothing that is claimed is lost.
+    pub reason: &'static str,
+    /// The mutants: file, function and change, as a campaign prints them.
+    pub keys: &'static [&'static str],
+}
+
+/// Every one of them, by reason.
+#[rustfmt::skip]
+pub const EQUIVALENT: &[Equivalent] = &[
+    Equivalent {
+        reason: "never equal: a process does not compare itself with itself",
+        keys: &[
+            "bakery.rs Bakery::wait: `(number, i) >= (mine, p)`: `>=` -> `>`",
+            "bakery_labels.rs BakeryLabels::wait: `(label, k) > (mine, p)`: `>` -> `>=`",
+            "black_white_bakery.rs BlackWhiteBakery::wait_for: `(mine.number, i) < (pair.number, j)`: `<` -> `<=`",
+            "afek.rs Afek::few_are_before: `(ticket, j) < (mine, p)`: `<` -> `<=`",
+            "burns_peterson.rs BurnsPeterson::wait: `(r.ticket, j) < (mine, p)`: `<` -> `<=`",
+            "dolev_gafni_shavit.rs DolevGafniShavit::seems_before: `(number, j) >= (mine, p)`: `>=` -> `>`",
+            "k_bakery.rs is_before: `(mine, p) < (want, i)`: `<` -> `<=`",
+            "k_bakery.rs Told::index: `to > from`: `>` -> `>=`",
+            "afek.rs Afek::one_after_has_entered: `(mine, p) >= (entered, j)`: `>=` -> `>`",
+        ],
+    },
+    Equivalent {
+        reason: "only the bound on the counter is lost, which is no claim: places are taken modulo n",
+        keys: &[
+            "anderson_array.rs AndersonArray::doorway: `my_place == 0` -> `true`",
+            "anderson_array.rs AndersonArray::doorway: remove `if my_place == 0 { m.at(\"2\").fetch_add(&self.queue_last, -n)?; }`",
+            "anderson_array.rs AndersonArray::doorway: `my_place == 0`: `==` -> `!=`",
+            "anderson_array.rs AndersonArray::doorway: remove `m.at(\"2\").fetch_add(&self.queue_last, -n)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "only the bound on the numbers is lost, which is no claim: with one color, or the maximum of both, it is the bakery",
+        keys: &[
+            "black_white_bakery.rs BlackWhiteBakery::doorway: `pair.color == color` -> `true`",
+            "black_white_bakery.rs BlackWhiteBakery::exit: remove `m.at(\"9\").write(&self.color, mine.color.other())?;`",
+        ],
+    },
+    Equivalent {
+        reason: "both happen under the inner lock, and nobody else looks at either before it is released",
+        keys: &[
+            "danek_golab.rs DanekGolab::join: swap `m.at(\"6\").write(&self.head[p], false)?;` and `m.call(|m| { let other = m.call(|m|….insert(m, q, None)?; } Ok(()) })?;`",
+            "danek_golab.rs DanekGolab::join: swap `m.call(|m| { let other = m.call(|m|….insert(m, q, None)?; } Ok(()) })?;` and `self.queue.remove(m, p)?;`",
+            "danek_golab.rs DanekGolab::exit: swap `self.queue.remove(m, p)?;` and `m.call(|m| self.dispenser.done(m, p, ticket))?;`",
+            "danek_golab.rs DanekGolab::exit: swap `m.call(|m| self.dispenser.done(m, p, ticket))?;` and `self.notify(m, \"22\")?;`",
+            "danek_golab.rs DanekGolab::exit: swap `self.notify(m, \"22\")?;` and `let place = if Self::KEEPS_PLACE { …[p])? } else { Value::of_word(0) };`",
+        ],
+    },
+    Equivalent {
+        reason: "a place without content is written or read once more, and nothing depends on it",
+        keys: &[
+            "danek_golab.rs DanekGolab::wait: `Self::KEEPS_PLACE` -> `true`",
+            "danek_golab.rs DanekGolab::exit: `Self::KEEPS_PLACE` -> `true`",
+        ],
+    },
+    Equivalent {
+        reason: "exclusion rests on flag 2; without line 1 the turn can be taken only until line 5, once for each process, so somebody gets on",
+        keys: &[
+            "dijkstra.rs Dijkstra::doorway: `m.at(\"1\").write(&self.flag[i], 1)` -> `Ok(())`",
+        ],
+    },
+    Equivalent {
+        reason: "both sides of the condition give the same node for i = slots + 1",
+        keys: &[
+            "jayanti_f_array.rs JayantiFArray::above: `i <= slots + 1`: `<=` -> `<`",
+        ],
+    },
+    Equivalent {
+        reason: "different registers, and nobody acts on either before the ticket is in the tree, on line 10",
+        keys: &[
+            "jayanti_f_array.rs JayantiFArray::doorway: swap `m.at(\"1\").write(&self.go[p], false)?;` and `let t = m.at(\"2\").load_linked(&self.c)?;`",
+            "jayanti_f_array.rs JayantiFArray::doorway: swap `m.at(\"3\").store_conditional(&self.c, t, t.value().next())?;` and `let leaf = self.take_leaf(m, p)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the leaf is empty since line 7, so the slot can be taken by another before or after line 8",
+        keys: &[
+            "jayanti_f_array.rs JayantiFArray::exit: swap `self.give_back(m, leaf)?;` and `m.at(\"8\").write_linked(&self.own, None)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the process tries again at once instead of waiting on line 5; line 3 sends it there",
+        keys: &[
+            "lamport_fast.rs LamportFast::attempt: remove `m.at(\"11\").until(&self.y, |y| y.is_none())?;`",
+        ],
+    },
+    Equivalent {
+        reason: "line 6 is a short cut: line 7 fails if there is a successor, and line 8 finds it",
+        keys: &[
+            "mcs.rs Mcs::successor: remove `if let Some(next) = m.at(\"6\").read(…ext[p])? { return Ok(Some(next)); }`",
+            "mcs.rs Mcs::successor: swap `if let Some(next) = m.at(\"6\").read(…ext[p])? { return Ok(Some(next)); }` and `if m.at(\"7\").compare_swap(&self.tai…ome(p), None)? { return Ok(None); }`",
+            "mcs.rs Mcs::successor: remove `return Ok(Some(next));`",
+        ],
+    },
+    Equivalent {
+        reason: "what is served can only have grown since, and then the process that waited for it has entered already",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: swap `self.row.wait(m, p, &())?;` and `let x = m.at(\"5\").read(self.tickets.serving())?;`",
+        ],
+    },
+    Equivalent {
+        reason: "line 2 is a short cut: line d asks again",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wait: remove `if m.at(\"2\").test(self.tickets.serv…| serving == t)? { return Ok(()); }`",
+            "ticket_sleeping.rs TicketSleeping::wait: remove `return Ok(());`",
+        ],
+    },
+    Equivalent {
+        reason: "`woken` is only read after line e, and only written by others once `asleep` is set",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"d\").test(self.tickets.serv… return self.row.exit(m, p, &()); }` and `m.at(\"e\").write(&self.woken[p], false)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "`woken` and the count are under the row's lock",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;` and `m.at(\"6\").write(&self.woken[i], true)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the count of sleeping waiters is too high for ever: exits take the slow path, which is no property",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wait: remove `m.at(\"d\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"d\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;` and `return self.row.exit(m, p, &());`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"2\").test(self.tickets.serv…| serving == t)? { return Ok(()); }` and `m.at(\"a\").fetch_add(&self.sleepers, 1)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "a process that asks about itself finds that it is not before itself",
+        keys: &[
+            "afek.rs Afek::few_are_before: `j != p && m.at(\"4\").test(&self.x[j], |up| up)?`: without `j != p`",
+            "burns_peterson.rs BurnsPeterson::wait: `j != p && m.at(\"4\").test(&self.r[j]…ying && (r.ticket, j) < (mine, p))?`: without `j != p`",
+        ],
+    },
+    Equivalent {
+        reason: "only runs in the deliberate mistake that shares the source",
+        keys: &[
+            "anderson_moir_dsm.rs LocalStage::enter_with: swap `came = m.at(\"8\").compare_swap(&self.q, u, Spot { p, l })?;` and `if let (Release::AfterReplacing, tr…me) { m.at(\"7\").write(go, true)?; }`",
+            "anderson_moir_dsm.rs LocalStage::enter_with: true -> false in `if let (Release::AfterReplacing, true) = (release, came) {`",
+            "anderson_moir_dsm.rs LocalStage::enter_with: remove `m.at(\"7\").write(go, true)?;` #2",
+            "anderson_moir_dsm.rs LocalStage::enter_with: true -> false in `m.at(\"7\").write(go, true)?;` #2",
+            "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `if !taken { m.at(\"6\").write(bit, true)?; }`",
+            "decker_jayanti_names.rs DeckerJayantiNames::was_taken: `!taken` -> `true`",
+            "decker_jayanti_names.rs DeckerJayantiNames::was_taken: `!taken` -> `taken`",
+            "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `m.at(\"6\").write(bit, true)?;`",
+            "decker_jayanti_names.rs DeckerJayantiNames::was_taken: true -> false in `m.at(\"6\").write(bit, true)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "there is one number more of each color, which changes no order",
+        keys: &[
+            "colored_ticket.rs ColoredTicket::next: `ticket.number < self.n`: `<` -> `<=`",
+        ],
+    },
+    Equivalent {
+        reason: "every ticket shown to others is smaller by one, so their order is the same; that of the last passage, on line 14, is not above it",
+        keys: &[
+            "k_bakery.rs KBakery::choose: `max.next()` -> `max` #2",
+        ],
+    },
+    Equivalent {
+        reason: "only for more than 64 processes",
+        keys: &[
+            "k_bakery.rs Set::remove: `!(1 << (p % 64))` -> `(1 << (p % 64))`",
+            "k_bakery.rs Set::pop: remove `self.remove(first);`",
+        ],
+    },
+    Equivalent {
+        reason: "what is removed is a faster way to do the same",
+        keys: &[
+            "k_bakery.rs Set::pop: remove `if let Set::Word(word) = self { let…rd.wrapping_sub(1); return first; }`",
+        ],
+    },
+    Equivalent {
+        reason: "every ticket shown to others is smaller by one, so their order is the same; that of the last passage, on line 30, is not above it",
+        keys: &[
+            "k_bakery_safe.rs KBakerySafe::doorway: `max.next()` -> `max` #2",
+        ],
+    },
+    Equivalent {
+        reason: "a cell watched twice is watched",
+        keys: &[
+            "log_k.rs wait_set: remove `set.dedup();`",
+        ],
+    },
+    Equivalent {
+        reason: "every operation on the queue is under the lock, so nobody sees what is in between",
+        keys: &[
+            "priority_queue.rs PriorityQueue::insert: swap `m.at(\"q2\").write(&self.size, end + 1)?;` and `let hole = self.up(m, end, entry)?;`",
+            "priority_queue.rs PriorityQueue::remove: swap `m.at(\"q6\").write(&self.pos[p], None)?;` and `let end = m.at(\"q7\").read(&self.size)? - 1;`",
+            "priority_queue.rs PriorityQueue::remove: swap `m.at(\"q7\").write(&self.size, end)?;` and `let Slot(last) = m.at(\"q8\").read(&self.heap[end])?;`",
+            "priority_queue.rs PriorityQueue::put: swap `m.at(line).write(&self.heap[hole], Slot(Some(entry)))?;` and `m.at(line).write(&self.pos[entry.process], Some(hole))`",
+        ],
+    },
+    Equivalent {
+        reason: "an entry moves either up or down, so the order of the attempts does not matter",
+        keys: &[
+            "priority_queue.rs PriorityQueue::remove: swap `let hole = self.up(m, hole, last)?;` and `let hole = self.down(m, hole, end, last)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "one of the two is the dummy here, so if the other has a ticket this one has none",
+        keys: &[
+            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: without `one.is_none()`",
+        ],
+    },
+    Equivalent {
+        reason: "differs for two dummies only, and which of two is first is left open",
+        keys: &[
+            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: without `other.is_some()`",
+            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: `&&` -> `||`",
+        ],
+    },
+    Equivalent {
+        reason: "never happens: the array has a bouncer for each of n processes",
+        keys: &[
+            "renaming.rs Renaming::call: remove `if row + column == self.n { return Ok(Break(None)); }`",
+            "renaming.rs Renaming::call: remove `return Ok(Break(None));`",
+        ],
+    },
+    Equivalent {
+        reason: "a rival that is told so on line 7 finds on line 9 that it goes first or has to wait for line 12 all the same",
+        keys: &[
+            "two_process.rs Lock2::is_free: swap `if m.at(\"5\").test(&self.t, |t| t != p)? { return Ok(true); }` and `if m.at(\"6\").test(&self.p[r], |cell… m.at(\"7\").write(&self.p[r], 1)?; }`",
+        ],
+    },
+    Equivalent {
+        reason: "MyNode[p] is read only by processes that leave, and these exclude each other",
+        keys: &[
+            "special_set.rs StaticSet::remove_self: swap `let other = self.tree.find(m, self.leaf(p), is_in)?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `let other = self.tree.find(m, self.…lieves(p, q, leaf, named_at))) })?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "only the first search gets longer: its result is still an upper bound, as many as 3n tickets ahead",
+        keys: &[
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: without `self.is_in_use(m, \"47\", first + i)?`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `bound.min(2 * i)`: `min` -> `max`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: `&&` -> `||`",
+        ],
+    },
+    Equivalent {
+        reason: "tickets in use are within a third of the circle of each other, so half of it is never reached",
+        keys: &[
+            "ticket_dispenser.rs is_before: `2 * ((j + all - i) % all) < all`: `<` -> `<=`",
+        ],
+    },
+    Equivalent {
+        reason: "tickets in use are different",
+        keys: &[
+            "ticket_dispenser.rs is_before: `i != j && 2 * ((j + all - i) % all) < all`: without `i != j`",
+        ],
+    },
+    Equivalent {
+        reason: "only the rule uses it",
+        keys: &[
+            "ticket_dispenser.rs are_close: `3 * ahead.min(all - ahead) < all`: `<` -> `<=`",
+            "timestamps.rs Label::is_later_than: `self.digit(index) != other.digit(index)`: `!=` -> `==`",
+            "timestamps.rs Label::is_later_than: `self.digit(index) == after(other.digit(index))`: `==` -> `!=`",
+        ],
+    },
+    Equivalent {
+        reason: "only adaptivity is lost: a node that is never free again sends everyone on, and the overflow lock takes them",
+        keys: &[
+            "kim_anderson.rs KimAnderson::exit: remove `self.tree.ascend(m, p, place)?;`",
+            "kim_anderson.rs KimAnderson::exit: swap `self.tree.ascend(m, p, place)?;` and `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }`",
+            "renaming_tree.rs RenamingTree::ascend: remove `if let Some(node) = self.nodes.get(… node.release(m, Way::Stop, p))?; }`",
+            "renaming_tree.rs RenamingTree::ascend: remove `m.call(|m| node.release(m, Way::Stop, p))?;`",
+            "renaming_tree.rs RenamingTree::ascend: `node.release(m, Way::Stop, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `m.fold(depth(place), (), |m, (), up…es[above - 1].release(m, way, p) })` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `self.nodes[above - 1].release(m, way, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::leave: remove `self.ascend(m, p, place)?;`",
+            "renaming_tree.rs RenamingTree::leave: `self.clear(m, place)` -> `Ok(())`",
+            "renaming_tree.rs Splitter::acquire: `!y.free` -> `true`",
+            "renaming_tree.rs Splitter::release: `way == Way::Right` -> `true`",
+            "renaming_tree.rs Splitter::release: remove `if way == Way::Stop { m.at(\"r10\").write(&self.round[round], false)?; }`",
+            "renaming_tree.rs Splitter::release: remove `m.at(\"r10\").write(&self.round[round], false)?;`",
+            "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r10\").write(&self.round[round], false)?;`",
+            "renaming_tree.rs Splitter::acquire: remove `m.at(\"a9\").write(&self.round[y.round], false)?;`",
+            "renaming_tree.rs Splitter::acquire: false -> true in `m.at(\"a9\").write(&self.round[y.round], false)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "nobody else writes `reset` or `obst[p]` at that time: releases exclude each other",
+        keys: &[
+            "renaming_tree.rs Splitter::release: swap `m.at(\"r3\").write(&self.obst[p], false)?;` and `let round = m.at(\"r4\").read(&self.reset)?.round;`",
+        ],
+    },
+    Equivalent {
+        reason: "others look at these registers only under the row's lock",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.woken[p], false)?;` and `m.at(\"e\").write(&self.wants[p], t)?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.wants[p], t)?;` and `m.at(\"e\").write(&self.asleep[p], true)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the count is too high, so exits take the slow path, which is no property",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::exit: `m.at(\"4\").test(&self.sleepers, |sleepers| sleepers == 0)?` -> `false`",
+        ],
+    },
+    Equivalent {
+        reason: "the barrier still comes between line a and line d",
+        keys: &[
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"b\").barrier()?;` and `self.row.wait(m, p, &())?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the count goes on beyond k, and what is asked is whether it is below k",
+        keys: &[
+            "afek.rs fewer_than: `count == k || j == n`: without `count == k`",
+        ],
+    },
+    Equivalent {
+        reason: "both come before line 3, and other processes act on either only if they find `y` as line 3 leaves it",
+        keys: &[
+            "lamport_fast.rs LamportFast::start: swap `m.at(\"1\").write(&self.b[i], true)?;` and `m.at(\"2\").write(&self.x, i)?;`",
+        ],
+    },
+    Equivalent {
+        reason: "the ticket 3n after the last one is free: line 59 has freed it",
+        keys: &[
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: without `i < bound`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound`: `<` -> `<=`",
+        ],
+    },
+];

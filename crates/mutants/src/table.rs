@@ -1,0 +1,247 @@
+//! The results of a campaign as a document.
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
+
+use crate::{
+    campaign::{Fate, Reference},
+    checks::{CHECKS, Tier},
+    equivalent::EQUIVALENT,
+};
+
+/// What a campaign found.
+pub struct Results<'c> {
+    fates: &'c [Fate],
+    references: &'c [Reference],
+    uncompilable: usize,
+}
+
+/// How many mutants of a file ended in which way.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    mutants: usize,
+    refuted: usize,
+    refused: usize,
+    equivalent: usize,
+    not_run: usize,
+    surviving: usize,
+}
+
+/// What a check did.
+#[derive(Clone, Copy, Default)]
+struct Kills {
+    /// Mutants that no check before it refuted.
+    first: usize,
+    /// Mutants that it refuted.
+    all: usize,
+    /// Mutants that no other check refuted.
+    alone: usize,
+}
+
+impl<'c> Results<'c> {
+    /// The results of a campaign.
+    #[must_use]
+    pub fn new(fates: &'c [Fate], references: &'c [Reference], uncompilable: usize) -> Results<'c> {
+        Results { fates, references, uncompilable }
+    }
+
+    /// Whether no mutant survives without a reason, and every reason is still one. Reasons of mutants that do not exist
+    /// count only if the campaign was about all of them.
+    #[must_use]
+    pub fn is_clean(&self, is_complete: bool) -> bool {
+        self.survivors().is_empty() && self.wrong_reasons(is_complete).is_empty()
+    }
+
+    fn survivors(&self) -> Vec<&'c Fate> {
+        let fates = self.fates.iter();
+        let is_open = |fate: &&Fate| fate.refuted().is_none() && !fate.checked.is_empty();
+        fates.filter(is_open).filter(|fate| !is_argued(&fate.mutant.key())).collect()
+    }
+
+    /// Reasons for mutants that are refuted, or do not exist.
+    fn wrong_reasons(&self, is_complete: bool) -> Vec<String> {
+        let keys = EQUIVALENT.iter().flat_map(|equivalent| equivalent.keys);
+        let wrong = keys.filter_map(|key| match self.fates.iter().find(|fate| fate.mutant.key() == *key) {
+            Some(fate) => {
+                let (check, how) = fate.refuted()?;
+                Some(format!("`{key}` is argued equivalent, but `{}`: {how}", self.references[check].check))
+            }
+            None => is_complete.then(|| format!("`{key}` is argued equivalent, but there is no such mutant")),
+        });
+        wrong.collect()
+    }
+
+    fn counts(&self) -> BTreeMap<&'c str, Counts> {
+        let mut by_file: BTreeMap<&str, Counts> = BTreeMap::new();
+        for fate in self.fates {
+            let counts = by_file.entry(&fate.mutant.file).or_default();
+            counts.mutants += 1;
+            match fate.refuted() {
+                Some((_, how)) if how.starts_with("refused") || how == "hangs" => counts.refused += 1,
+                Some(_) => counts.refuted += 1,
+                None if fate.checked.is_empty() => counts.not_run += 1,
+                None if is_argued(&fate.mutant.key()) => counts.equivalent += 1,
+                None => counts.surviving += 1,
+            }
+        }
+        by_file
+    }
+
+    fn kills(&self) -> Vec<Kills> {
+        let mut kills = vec![Kills::default(); self.references.len()];
+        for fate in self.fates {
+            let by: Vec<usize> =
+                fate.checked.iter().filter(|(_, how)| how.is_some()).map(|(check, _)| *check).collect();
+            for &check in &by {
+                kills[check].all += 1;
+                kills[check].alone += usize::from(by.len() == 1);
+            }
+            if let Some(&first) = by.first() {
+                kills[first].first += 1;
+            }
+        }
+        kills
+    }
+
+    /// The results for a terminal.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = self.mutants_table();
+        text += &self.checks_table();
+        for fate in self.survivors() {
+            let _ = writeln!(text, "survives: {}", described(fate));
+        }
+        for wrong in self.wrong_reasons(false) {
+            let _ = writeln!(text, "wrong reason: {wrong}");
+        }
+        text
+    }
+
+    /// The results as `docs/mutants.md`.
+    #[must_use]
+    pub fn document(&self) -> String {
+        let mut text = String::from(INTRODUCTION);
+        let _ = writeln!(
+            text,
+            "\n## Mutants\n\n{} mutants compile; {} changes do not, and are left out.\n",
+            self.fates.len(),
+            self.uncompilable
+        );
+        text += &self.mutants_table();
+        text += "\n## Checks\n\n";
+        text += CHECKS_TEXT;
+        text += &self.checks_table();
+        let survivors = self.survivors();
+        if !survivors.is_empty() {
+            text += "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n\n";
+            survivors.iter().for_each(|fate| text += &format!("- {}\n", described(fate)));
+        }
+        text += "\n## Not run\n\nNo check runs these functions: they are called by other crates, by tests or for deliberate mistakes.\n\n";
+        let not_run: BTreeSet<String> = self
+            .fates
+            .iter()
+            .filter(|fate| fate.checked.is_empty())
+            .map(|fate| format!("- {} {}\n", fate.mutant.file, fate.mutant.function))
+            .collect();
+        not_run.iter().for_each(|function| text += function);
+        text += "\n## Equivalent mutants\n\nNo check can refute these.\n";
+        for equivalent in EQUIVALENT {
+            let _ = writeln!(text, "\n*{}*\n", equivalent.reason);
+            equivalent.keys.iter().for_each(|key| text += &format!("- {key}\n"));
+        }
+        text
+    }
+
+    fn mutants_table(&self) -> String {
+        let mut text = String::from(
+            "| file | mutants | refuted | refused | equivalent | not run | surviving |\n|---|---:|---:|---:|---:|---:|---:|\n",
+        );
+        let mut total = Counts::default();
+        let mut row = |name: &str, counts: Counts| {
+            let Counts { mutants, refuted, refused, equivalent, not_run, surviving } = counts;
+            let _ = writeln!(
+                text,
+                "| {name} | {mutants} | {refuted} | {refused} | {equivalent} | {not_run} | {surviving} |"
+            );
+        };
+        for (file, counts) in self.counts() {
+            row(file, counts);
+            total.mutants += counts.mutants;
+            total.refuted += counts.refuted;
+            total.refused += counts.refused;
+            total.equivalent += counts.equivalent;
+            total.not_run += counts.not_run;
+            total.surviving += counts.surviving;
+        }
+        row("all", total);
+        text
+    }
+
+    fn checks_table(&self) -> String {
+        let mut text = String::from(
+            "| check | when | states | seconds | first | all | alone |\n|---|---|---:|---:|---:|---:|---:|\n",
+        );
+        for (reference, kills) in self.references.iter().zip(self.kills()) {
+            let tier = tier(reference.check.tier);
+            let Kills { first, all, alone } = kills;
+            let (check, states, seconds) = (reference.check, reference.states(), reference.seconds());
+            let _ = writeln!(text, "| {check} | {tier} | {states} | {seconds:.2} | {first} | {all} | {alone} |");
+        }
+        for check in CHECKS.iter().filter(|check| !self.references.iter().any(|reference| reference.check == **check)) {
+            let _ = writeln!(text, "| {check} | {} | | | | | |", tier(check.tier));
+        }
+        text
+    }
+}
+
+const INTRODUCTION: &str = "\
+# Mutants
+
+Every algorithm of the catalogue, with one small change, must be refuted by a check of the table below: a property that
+the original keeps at that size fails, a bound grows, or the checker refuses the algorithm. This says how much the checks
+see. `scripts/mutants --write` writes this page.
+
+A change removes a statement, replaces a result by one in which nothing was done, swaps neighbouring statements, changes a
+comparison, drops or exchanges an operand of `&&` and `||`, drops a `!` or a `.next()`, exchanges `min` and `max`, flips a
+truth value, or fixes a condition. Constructors, representations of values and the rules of parts are left as they are.
+Removing a fence is judged with store buffers, every other change without. A mutant of a file that several algorithms
+use counts as refuted if one of them refutes it.
+";
+
+const CHECKS_TEXT: &str = "\
+Quick checks run on every mutant until one refutes it, the cheapest first; then the slow ones. Long checks run with `--long`.
+*first*: mutants that no cheaper check refutes; *all*: mutants it refutes; *alone*: mutants that no other check refutes.
+A check is run on mutants that a cheaper one has refuted only if it takes less time than `--all-below` says; so *all* of a
+longer one is a lower bound, and *alone* an upper one. States and seconds are those of the original, on one thread.
+
+";
+
+fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Quick => "quick",
+        Tier::Slow => "slow",
+        Tier::Long => "long",
+    }
+}
+
+fn is_argued(key: &str) -> bool {
+    EQUIVALENT.iter().any(|equivalent| equivalent.keys.contains(&key))
+}
+
+fn described(fate: &Fate) -> String {
+    let mutant = &fate.mutant;
+    let paper_line = mutant.mutant.paper_line.as_ref().map_or(String::new(), |line| format!(" (line {line})"));
+    let mut notes = Vec::new();
+    if fate.is_same {
+        notes.push("same states and transitions");
+    }
+    if fate.is_cut {
+        notes.push("grows: cut at a limit");
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" [{}]", notes.join("; ")) };
+    format!(
+        "{}:{}{paper_line} {}: {}{notes}",
+        mutant.file, mutant.mutant.line, mutant.function, mutant.mutant.description
+    )
+}
