@@ -181,11 +181,12 @@ fn unlock(m: &mut View, flag: &Handle<bool>) -> Step {
 }
 
 /// The lock of one flag as it should be.
-fn flag_lock() -> impl FnOnce(&mut Registers) -> Flag<View, fn(&mut View) -> Step, fn(bool) -> bool, Unlock> {
+fn flag_lock() -> impl FnOnce(&mut Registers) -> FlagLock {
     |space| Flag { flag: space.shared("flag", false), doorway: |_| Ok(()), wait: |taken| !taken, exit: unlock }
 }
 
 type Unlock = fn(&mut View, &Handle<bool>) -> Step;
+type FlagLock = Flag<View, fn(&mut View) -> Step, fn(bool) -> bool, Unlock>;
 
 fn error_of<A: Exclusion<View>>(make: impl FnOnce(&mut Registers) -> A) -> Error {
     check(&Model::new(2), make).expect_err("it breaks a rule")
