@@ -2,7 +2,7 @@
 use crate::{
     catalogue::{Named, k_locks, locks},
     compare::{Job, fits, has_tickets},
-    games::{overtaken, ticket_games},
+    games::{heavy_and_light, one_register, overtaken, ticket_games},
     lang::{Program, Stmt, Ty},
     mutate::{Palette, is_valid, mutate},
     parts::parts,
@@ -150,7 +150,9 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
             setup.crashes = usize::from(random.chance(15));
             (palette.fences, palette.barriers) = (true, campaign == "tso-barrier");
             let mut program = pick(random, that(locks(n), &without_tickets));
-            if campaign == "tso-barrier" {
+            if campaign == "tso-barrier" && n == 2 && random.chance(30) {
+                program = heavy_and_light();
+            } else if campaign == "tso-barrier" {
                 let all = program.sections_mut().flat_map(|section| section.iter_mut());
                 for stmt in all.filter(|stmt| **stmt == Stmt::Fence) {
                     if random.chance(60) {
@@ -221,7 +223,11 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
         "cover" => {
             job = Job::Cover;
             palette.atomic = false;
-            pick(random, that(locks(n), &|program| only_reads_and_writes(program)))
+            if random.chance(30) {
+                one_register()
+            } else {
+                pick(random, that(locks(n), &|program| only_reads_and_writes(program)))
+            }
         }
         "limits" => {
             match random.below(3) {

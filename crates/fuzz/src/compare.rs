@@ -1,7 +1,7 @@
 //! Checks a program twice and compares the answers.
 use doorway_checker::{
-    self as checker, Cost, Covering, Error, FailedCas, Fault, Finding, Model, Property, RemoteReferences, Report, Run,
-    Verdict, View,
+    self as checker, Construction, Cost, Covering, Error, FailedCas, Fault, Finding, Model, Property, RemoteReferences,
+    Report, Run, Verdict, View,
 };
 
 use crate::{
@@ -379,8 +379,28 @@ impl Comparison<'_> {
             self.mismatch(format!("the covering argument refutes a lock that is right: {:?}", covering.outcome));
         }
         match &covering.construction {
-            Some(construction) => self.execution(property, &construction.run, None, &graph),
+            Some(construction) => {
+                self.overwriting(construction);
+                self.execution(property, &construction.run, None, &graph);
+            }
             None => self.mismatch("refuted without a construction".to_string()),
+        }
+    }
+
+    /// Where a construction says that registers are overwritten, each is written once, by the process that covers it.
+    fn overwriting(&mut self, construction: &Construction) {
+        let steps = &construction.run.steps[construction.overwriting.clone()];
+        let written: Option<Vec<(usize, &str)>> =
+            steps.iter().map(|step| Some((step.process, step.access.split_once(" := ")?.0))).collect();
+        let mut covers: Vec<(usize, &str)> =
+            construction.covers.iter().map(|(process, register)| (*process, register.as_str())).collect();
+        covers.sort_unstable();
+        let written = written.map(|mut written| {
+            written.sort_unstable();
+            written
+        });
+        if written.as_ref() != Some(&covers) {
+            self.mismatch(format!("{covers:?} is said to be overwritten by\n{}", construction.run));
         }
     }
 }

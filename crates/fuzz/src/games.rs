@@ -3,11 +3,38 @@ use crate::catalogue::Named;
 use crate::{
     lang::{
         Cmp, Cond, Num, Program, Rhs,
-        Stmt::{Break, Call, Cas, For, If, Loop, Read, SetNum, SetTicket, Test, Until, Write},
+        Stmt::{Barrier, Break, Call, Cas, For, If, Loop, Read, SetNum, SetTicket, Test, Until, Write},
         Tick, Ty,
     },
     make::*,
 };
+
+/// Two flags, where process 0 pays with a barrier for the fence that process 1 does without.
+pub fn heavy_and_light() -> Program {
+    Program {
+        decls: vec![own("flag", Ty::Bool, 2, 0)],
+        doorway: vec![Write(mine(0), flag(true)), If(is(Num::Own, Num::Const(0)), vec![Barrier], vec![])],
+        wait: vec![Until(others(0), not(Cond::Val))],
+        exit: vec![Write(mine(0), flag(false))],
+        ..Program::default()
+    }
+}
+
+/// A register too few: each process takes it if it is free, and looks whether it has it still.
+pub fn one_register() -> Program {
+    let free = Num::Const(-1);
+    Program {
+        decls: vec![shared("owner", Ty::Num, -1)],
+        wait: vec![Loop(vec![
+            Until(one(0), is(Num::Val, free)),
+            Write(one(0), Rhs::Num(Num::Own)),
+            Test(0, one(0), is(Num::Val, Num::Own)),
+            If(Cond::Local(0), vec![Break], vec![]),
+        ])],
+        exit: vec![Write(one(0), num(-1))],
+        ..Program::default()
+    }
+}
 
 /// Tickets that grow and are compared in ways locks seldom do.
 pub fn ticket_games(nexts: usize) -> Vec<Named> {
