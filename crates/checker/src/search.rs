@@ -210,9 +210,18 @@ impl Graph {
         let value = value.filter(|_| hot.action == Action::Seeing && !model.store_buffers && !model.safe_registers);
         let holds =
             |state: &[u64], value| self.layout.fields[self.automaton.n() + hot.reg as usize].get(state) == value;
+        // Two of the faults are about a register that another process is writing.
+        let overlaps = matches!(missing, Missing::Overlap { .. } | Missing::Domain { .. });
+        let is_written = |state: &[u64]| {
+            let reg = hot.reg as usize;
+            let value = self.layout.fields[self.automaton.n() + reg].get(state);
+            self.automaton.writer(reg, value).is_some_and(|writer| writer != p)
+        };
         let is_there = |state: Id| {
             let state = self.state(state);
-            self.layout.fields[p].get(state) == local && value.is_none_or(|value| holds(state, value))
+            self.layout.fields[p].get(state) == local
+                && value.is_none_or(|value| holds(state, value))
+                && (!overlaps || is_written(state))
         };
         let path = self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| is_there(state));
         let execution = path.and_then(|path| realise(program, self, model, &path).ok().flatten());

@@ -1,5 +1,5 @@
 //! Registers that are only safe: a write begins and ends, and a read in between returns anything.
-use crate::common::{about, report, report_k};
+use crate::common::{about, report, report_k, try_report};
 use doorway_algorithms::Claim;
 use doorway_checker::{Error, Fault, Model, Property, Report, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
@@ -162,4 +162,13 @@ fn what_safe_registers_cannot_do_is_said() {
     assert_eq!(fault("peterson"), Fault::OverlappingWrites("victim".to_string()));
     assert_eq!(fault("mcs"), Fault::NotSafe("tail".to_string()));
     assert_eq!(fault("dijkstra"), Fault::UnknownDomain("flag[0]".to_string()));
+}
+
+/// The execution shows the other write that has begun.
+#[test]
+fn overlapping_writes_come_with_the_execution_that_leads_there() {
+    let error = try_report("peterson", Model::safe_registers).unwrap_err();
+    let Error::Broken { execution: Some(execution), .. } = &error else { panic!("{error}") };
+    let last = execution.steps.last().expect("a write has begun");
+    assert!(last.access.starts_with("victim := ") && last.access.ends_with(" begins"), "{error}");
 }
