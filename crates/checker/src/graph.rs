@@ -193,7 +193,6 @@ impl Graph {
 
     /// A process has done something else than before, in this state.
     pub(crate) fn nondeterminism(&self, p: Pid, state: Id) -> Error {
-        let p = p % self.automaton.n(); // a store buffer's step is its process', and so is a death
         let local = self.layout.fields[p].get(self.state(state));
         broken(p, self.automaton.whereabouts(p, local), Fault::Nondeterminism)
     }

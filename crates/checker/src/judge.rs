@@ -98,23 +98,12 @@ impl<'a> Judge<'a> {
         p < self.model.n && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
-    /// As [`Graph::shortest_within`].
-    pub(crate) fn shortest_within(
-        &self,
-        limit: Option<usize>,
-        watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
-        goal: impl Fn(usize, Id) -> bool,
-    ) -> Option<Path> {
-        self.graph.shortest_within(limit, watched, watch, goal)
-    }
-
     /// The shortest path to one of these states.
     pub(crate) fn shortest_to(&self, states: &StateSet) -> Option<Path> {
         if states.is_empty() {
             return None;
         }
-        self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| states.contains(state))
+        self.graph.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| states.contains(state))
     }
 
     /// The state a path has come to after so many steps.

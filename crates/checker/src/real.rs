@@ -35,7 +35,10 @@ pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path:
                 Some(step) => step,
                 None if renumbers => return Ok(None),
                 // The graph stands for what happens and nothing else, so the process has done something else this time.
-                None => return Err(graph.nondeterminism(process, from)),
+                None => {
+                    let of_another = model.becomes_visible(process).or_else(|| model.interrupted(process));
+                    return Err(graph.nondeterminism(of_another.unwrap_or(process), from));
+                }
             },
         });
         from = target;
@@ -151,7 +154,7 @@ impl Finder for InGraph<'_> {
         goal: impl Fn(usize, Id) -> bool,
         finish: impl Fn(Path) -> Option<Path>,
     ) -> Option<Path> {
-        self.0.shortest_within(limit, watched, watch, goal).and_then(finish)
+        self.0.graph.shortest_within(limit, watched, watch, goal).and_then(finish)
     }
 }
 

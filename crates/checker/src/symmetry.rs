@@ -292,7 +292,7 @@ fn lasso(
     let followed = Followed::new(judge.graph);
     let n = followed.n;
     let place_of = |state| (0..n).find(|&place| nodes.contains(&followed.node(state, place)));
-    let path = judge.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| place_of(state).is_some())?;
+    let path = judge.graph.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| place_of(state).is_some())?;
     let state = judge.end(&path);
     let (mut path, arrangement) = named(judge, &path);
     let place = place_of(state)?;

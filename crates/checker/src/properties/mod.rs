@@ -135,11 +135,14 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Findi
                 () => evidence.violation(&real, property),
             };
             (finding.processes, finding.note) = (Vec::new(), String::new());
+            let is_broken = violation.is_some();
             if let Some(Violation { path, processes, note }) = violation {
                 (finding.processes, finding.note) = (processes, note);
-                let run = realise(program, graph, model, &path)?;
-                finding.run = Some(run.ok_or_else(|| graph.nondeterminism(0, graph.initial))?);
-            } else if real.was_exhaustive() && !model.symmetric && everything_seen(property) {
+                finding.run = realise(program, graph, model, &path)?;
+            }
+            if finding.run.is_some() {
+                verdict = Verdict::Fails;
+            } else if !is_broken && real.was_exhaustive() && !model.symmetric && everything_seen(property) {
                 verdict = Verdict::Holds;
             } else {
                 verdict = Verdict::Unknown;
