@@ -89,7 +89,7 @@ fn repeats_for_ever(
     }))
 }
 
-/// The largest order of a permutation of so many things (Landau's function).
+/// The largest order of a permutation of `things` elements (Landau's function).
 fn longest_order(things: usize) -> usize {
     let mut most = vec![1; things + 1];
     for prime in (2..=things).filter(|&n| (2..n).all(|divisor| n % divisor != 0)) {
@@ -158,12 +158,12 @@ impl Finder for InGraph<'_> {
     }
 }
 
-/// So many real states are looked at in one search, and in all searches for a property.
+/// The most real states that one search looks at, and all searches for a property together.
 const MAX_STATES: usize = 20_000;
 const MAX_STATES_IN_ALL: usize = 100_000;
-/// So large a graph is not worth a guide.
+/// The most nodes of a graph whose distances to a goal are computed.
 const MAX_NODES: usize = 20_000_000;
-/// So many counterexamples are completed in vain in one search.
+/// The most counterexamples that one search completes in vain.
 const MAX_ATTEMPTS: usize = 200;
 
 /// Finds what really happens: a search among real states, nearest to a goal of the graph first (A*).
