@@ -183,7 +183,8 @@ catalogue! {
     exclusion broken::dolev_gafni_shavit_single |space, size| DolevGafniShavitSingle::new(space, size.n, size.k);
     part parts::bouncer                  |space, size| Bouncer::new(space);
     part parts::renaming                 |space, size| Renaming::new(space, size.n);
-    part parts::timestamps               |space, size| Timestamps::new(space, size.n);
+    part parts::renaming_tree            |space, size| renaming_tree(space, size.n);
+    part parts::timestamps               |space, size| InSequence::new(space, size.n);
     part broken::timestamps_concurrent   |space, size| Timestamps::new(space, size.n);
     part parts::special_set              |space, size| special_set(space, size.n);
     part parts::special_set_adaptive     |space, size| special_set(space, size.n);

@@ -54,6 +54,8 @@ pub(crate) struct Automaton {
     begun: FxHashMap<(Pid, u32), u32>,
     /// Whether a state also says which registers are in someone's cache.
     has_cache: bool,
+    /// Whether the program is a part, of which passages are calls.
+    pub(crate) is_part: bool,
     /// Words in the histories of all local states.
     history_words: usize,
 }
@@ -229,6 +231,7 @@ impl Automaton {
             reads_and_writes: model.reads_and_writes,
             begun: FxHashMap::default(),
             has_cache: model.cache.is_some(),
+            is_part: program.is_part(),
             history_words: 0,
         };
         for reg in 0..automaton.registers.len() {
@@ -529,7 +532,7 @@ impl Automaton {
         self.has_tickets |= !tickets.is_empty();
         let id = self.processes[p].locals.len() as u32;
 
-        let done = !program.goes_on(section) || (section == Section::Remainder && passages == 0);
+        let done = !program.goes_on(section) || (program.begins(section) && passages == 0);
         let (access, at) =
             if done { (None, section) } else { look(program, p, section, history.clone(), self.fences)? };
         if let Some(fault) = access.and_then(|access| self.refuses(access)) {
@@ -802,7 +805,7 @@ pub(crate) fn run(
     word: u64,
 ) -> Result<Ran, Error> {
     let (next, view) = guarded(program, p, section, View::step(history, fences, word))?;
-    let passages = if section == Section::Remainder && passages != UNLIMITED { passages - 1 } else { passages };
+    let passages = if program.begins(section) && passages != UNLIMITED { passages - 1 } else { passages };
     Ok(Ran { section: next, passages, history: view.history, access: view.access, written: view.written })
 }
 

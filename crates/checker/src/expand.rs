@@ -101,7 +101,7 @@ impl Batch<'_> {
                     continue;
                 }
                 if let Some(limit) = self.model.passages_in_all
-                    && hot.section == Section::Remainder
+                    && hot.section.begins(automaton.is_part)
                     && self.begun().get(&state.words) == limit
                 {
                     out.cut += 1;
@@ -164,7 +164,7 @@ impl Batch<'_> {
                     register.set(&mut after.words, written);
                     after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
                 }
-                if self.model.passages_in_all.is_some() && hot.section == Section::Remainder {
+                if self.model.passages_in_all.is_some() && hot.section.begins(automaton.is_part) {
                     let (counter, begun) = (automaton.registers.len() - 1, self.begun().get(&state.words));
                     self.begun().set(&mut after.words, begun + 1);
                     after.hash ^= automaton.value_hash(counter, begun) ^ automaton.value_hash(counter, begun + 1);

@@ -240,13 +240,19 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
             "`{register}` has held {values} values: a number that grows for ever makes a search without end, unless it is a `Ticket`"
         ));
     }
+    let at_most = |limit: u32| match (graph.automaton.is_part, limit) {
+        (false, 1) => "at most 1 passage".to_string(),
+        (false, _) => format!("at most {limit} passages"),
+        (true, 1) => "at most 1 call".to_string(),
+        (true, _) => format!("at most {limit} calls"),
+    };
     if let Some(passages) = model.passages {
-        reasons.push(format!("each process makes at most {passages} passages"));
+        reasons.push(format!("each process makes {}", at_most(passages)));
     }
     if let Some(passages) = model.passages_in_all
         && graph.cut > 0
     {
-        reasons.push(format!("all processes together make at most {passages} passages"));
+        reasons.push(format!("all processes together make {}", at_most(passages)));
     }
     if graph.full {
         reasons.push(format!("store buffers of {BUFFER} writes were full, and longer ones were not looked at"));

@@ -52,6 +52,11 @@ impl Section {
         }
     }
 
+    /// Whether a process that leaves this section begins a passage; of a part, a call.
+    pub(crate) fn begins(self, is_part: bool) -> bool {
+        self == Section::Remainder || is_part && self == Section::Critical
+    }
+
     /// Whether a process here need not take steps.
     pub(crate) fn may_rest(self) -> bool {
         self == Section::Remainder
@@ -90,6 +95,11 @@ pub(crate) trait Program {
 
     /// Whether a process may leave this section.
     fn goes_on(&self, section: Section) -> bool;
+
+    /// Whether a process that leaves this section begins a passage; of a part, a call.
+    fn begins(&self, section: Section) -> bool {
+        section.begins(self.is_part())
+    }
 
     /// Whether there is a `reap`.
     fn is_reapable(&self) -> bool;

@@ -206,7 +206,7 @@ impl<'a> Machine<'a> {
         let register = next.and_then(|access| access.register());
         let word = seen.unwrap_or_else(|| register.map_or(0, |reg| self.sees(p, reg)));
         let ran = automaton::run(self.program, p, section, passages, history, self.fences, word)?;
-        if self.counts_passages && section == Section::Remainder {
+        if self.counts_passages && self.program.begins(section) {
             *self.words.last_mut().expect("there is a register to count them") += 1;
         }
         let mut text = ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers));

@@ -213,7 +213,7 @@ fn json_has_the_fields_of_the_contract() {
 
     let partial = json(&["check", "filter", "--passages", "1", "--json"]);
     assert_eq!(partial["complete"], false);
-    assert_eq!(partial["reason"], "each process makes at most 1 passages");
+    assert_eq!(partial["reason"], "each process makes at most 1 passage");
 }
 
 #[test]

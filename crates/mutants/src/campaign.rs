@@ -18,6 +18,7 @@ use doorway_memory::Property;
 
 use crate::{
     checks::{CHECKS, Check, Registers, Tier},
+    equivalent::is_argued,
     run::{Outcome, SEARCHED},
     workspace::{ACTIVE, Numbered, TOUCHED, Workspace},
 };
@@ -27,6 +28,9 @@ const MAX_ORIGINAL: f64 = 900.0;
 
 /// How long a check of a mutant may take, in seconds, if it ends with the first violation and is not a long one.
 const MAX_MUTANT: f64 = 12.0;
+
+/// How many seconds more a check may take without a fence: store buffers are fuller then, so there are far more states.
+const MORE_FOR_FENCES: f64 = 90.0;
 
 /// How much longer than its deadline a process may take before it counts as hanging, in seconds.
 const GRACE: f64 = 15.0;
@@ -183,6 +187,9 @@ impl<'w> Campaign<'w> {
         let mut fate = Fate { mutant: mutant.clone(), checked: Vec::new(), is_same: true, is_cut: false };
         for at in order {
             let reference = &references[at];
+            if reference.check.tier == Tier::Long && is_argued(&mutant.key()) {
+                continue;
+            }
             if fate.refuted().is_some() && reference.seconds() >= self.options.all_below {
                 continue;
             }
@@ -190,9 +197,8 @@ impl<'w> Campaign<'w> {
                 let is_long = reference.check.tier == Tier::Long;
                 let ends_early = reference.check.only == [Property::Exclusion];
                 let most = if ends_early && !is_long { MAX_MUTANT } else { f64::INFINITY };
-                let seconds =
-                    (2.5 * reference.seconds() + 3.0).min(most) + if orders_writes(mutant) { 20.0 } else { 0.0 };
-                // Without a fence store buffers are fuller, so there are far more states.
+                let more = if orders_writes(mutant) { MORE_FOR_FENCES } else { 0.0 };
+                let seconds = (2.5 * reference.seconds() + 3.0).min(most) + more;
                 let more = if orders_writes(mutant) { 3_000_000 } else { 20_000 };
                 let mut command = self.command(&reference.check, 3 * reference.states() + more, seconds);
                 command.env(ACTIVE, mutant.id.to_string());

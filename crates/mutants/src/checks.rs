@@ -15,7 +15,7 @@ pub enum Tier {
     Quick,
     /// Used for mutants that every quick check leaves standing.
     Slow,
-    /// Minutes; used only if asked for.
+    /// Minutes; used only if asked for, and for mutants that all others leave standing and nobody argues equivalent.
     Long,
 }
 
@@ -60,6 +60,8 @@ pub struct Check {
     pub abandons: bool,
     /// Whether a passage starts only while every other process is in the remainder.
     pub uncontended: bool,
+    /// Whether states that differ only in who is who count as one.
+    pub symmetric: bool,
     /// What the registers are like.
     pub registers: Registers,
     /// The properties to decide; all that are claimed if none is named.
@@ -84,6 +86,7 @@ impl Check {
             deaths: false,
             abandons: false,
             uncontended: false,
+            symmetric: false,
             registers: Registers::Atomic,
             only: &[],
             counting: None,
@@ -131,6 +134,12 @@ impl Check {
     #[must_use]
     pub const fn uncontended(self) -> Check {
         Check { uncontended: true, ..self }
+    }
+
+    /// With processes that are not told apart. The algorithm must be symmetric.
+    #[must_use]
+    pub const fn symmetric(self) -> Check {
+        Check { symmetric: true, ..self }
     }
 
     /// On safe registers.
@@ -186,6 +195,7 @@ impl Check {
         words.extend(self.deaths.then(|| "deaths".to_string()));
         words.extend(self.abandons.then(|| "aborts".to_string()));
         words.extend(self.uncontended.then(|| "uncontended".to_string()));
+        words.extend(self.symmetric.then(|| "symmetric".to_string()));
         words.extend(match self.registers {
             Registers::Atomic => None,
             Registers::Safe => Some("safe".to_string()),

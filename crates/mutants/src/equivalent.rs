@@ -9,6 +9,12 @@ pub struct Equivalent {
     pub keys: &'static [&'static str],
 }
 
+/// Whether there is a reason why no check can refute this mutant.
+#[must_use]
+pub fn is_argued(key: &str) -> bool {
+    EQUIVALENT.iter().any(|equivalent| equivalent.keys.contains(&key))
+}
+
 /// Every one of them, by reason.
 #[rustfmt::skip]
 pub const EQUIVALENT: &[Equivalent] = &[
@@ -150,6 +156,8 @@ pub const EQUIVALENT: &[Equivalent] = &[
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: `!taken` -> `taken`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `m.at(\"6\").write(bit, true)?;`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: true -> false in `m.at(\"6\").write(bit, true)?;`",
+            "special_set_adaptive.rs AdaptiveSet::believes: true -> false in `Trust::Leaf => true,`",
+            "special_set_adaptive.rs AdaptiveSet::believes: `q != p`: `!=` -> `==`",
         ],
     },
     Equivalent {
@@ -235,6 +243,7 @@ pub const EQUIVALENT: &[Equivalent] = &[
         keys: &[
             "special_set.rs StaticSet::remove_self: swap `let other = self.tree.find(m, self.leaf(p), is_in)?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
             "special_set_adaptive.rs AdaptiveSet::remove_self: swap `let other = self.tree.find(m, self.…lieves(p, q, leaf, named_at))) })?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `m.at(\"38\").write(&self.my_node[p], None)?;` and `self.places.leave(m, p, x)?;`",
         ],
     },
     Equivalent {
@@ -266,10 +275,30 @@ pub const EQUIVALENT: &[Equivalent] = &[
         ],
     },
     Equivalent {
+        reason: "the queue is empty only after line 18; the process found then is the one that leaves, and its line 6 takes back what line 22 wrote",
+        keys: &[
+            "priority_queue.rs PriorityQueue::remove: remove `m.at(\"q8\").write(&self.heap[end], Slot(None))?;`",
+        ],
+    },
+    Equivalent {
+        reason: "nobody looks at the ticket that line 59 frees before line 60 of a later one",
+        keys: &[
+            "ticket_dispenser.rs TicketDispenser::done: swap `m.at(\"59\").write(&self.tickets[(tic….n) % (7 * self.n)], State::Free)?;` and `m.at(\"60\").write(&self.last_ticket, ticket)`",
+        ],
+    },
+    Equivalent {
+        reason: "the cell is nobody else's before line 8, and line 6 asks again what line 4 has read",
+        keys: &[
+            "anderson_moir_dsm.rs LocalStage::enter_with: swap `m.at(\"3\").write(&self.cells[p][l].p, false)?;` and `let u = m.at(\"4\").read(&self.q)?;`",
+        ],
+    },
+    Equivalent {
         reason: "only adaptivity is lost: a node that is never free again sends everyone on, and the overflow lock takes them",
         keys: &[
             "kim_anderson.rs KimAnderson::exit: remove `self.tree.ascend(m, p, place)?;`",
             "kim_anderson.rs KimAnderson::exit: swap `self.tree.ascend(m, p, place)?;` and `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: remove `self.places.leave(m, p, x)?;`",
+            "renaming_tree.rs Splitter::acquire: `!y.free` -> `y.free`",
             "renaming_tree.rs RenamingTree::ascend: remove `if let Some(node) = self.nodes.get(… node.release(m, Way::Stop, p))?; }`",
             "renaming_tree.rs RenamingTree::ascend: remove `m.call(|m| node.release(m, Way::Stop, p))?;`",
             "renaming_tree.rs RenamingTree::ascend: `node.release(m, Way::Stop, p)` -> `Ok(())`",

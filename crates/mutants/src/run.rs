@@ -158,6 +158,7 @@ impl Run<'_> {
         model = if check.deaths { model.deaths() } else { model };
         model = if check.abandons { model.abandons() } else { model };
         model = if check.uncontended { model.sequential() } else { model };
+        model = if check.symmetric { model.symmetric() } else { model };
         match check.registers {
             Registers::Atomic => model,
             Registers::Safe => model.safe_registers(),

@@ -7,7 +7,7 @@ use std::{
 use crate::{
     campaign::{Fate, Reference},
     checks::{CHECKS, Tier},
-    equivalent::EQUIVALENT,
+    equivalent::{EQUIVALENT, is_argued},
 };
 
 /// What a campaign found.
@@ -223,10 +223,6 @@ fn tier(tier: Tier) -> &'static str {
         Tier::Slow => "slow",
         Tier::Long => "long",
     }
-}
-
-fn is_argued(key: &str) -> bool {
-    EQUIVALENT.iter().any(|equivalent| equivalent.keys.contains(&key))
 }
 
 fn described(fate: &Fate) -> String {

@@ -31,13 +31,34 @@
 //!
 //! Guarantees: at most one process is stopped at a node, from its descent until it has cleared the node; whoever meets
 //! few others stops high up. A descent takes a bounded number of steps.
-use alloc::vec::Vec;
+//!
+//! # How that is checked
+//!
+//! [`Etiquette`] is a tree used as above: a call is one descent, or one ascent and the clearing of the node; if another
+//! process is ascending, the call does nothing. Steps on line `-` are not the tree's: a process that has descended records
+//! its place, and looks for another process at the same node.
+use alloc::{format, string::String, vec::Vec};
 use core::{
     fmt,
     ops::ControlFlow::{Break, Continue},
 };
 
-use doorway_memory::{Home, Memory, Name, Pid, Space, Value};
+use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
+
+use super::test_and_set::TestAndSet;
+use crate::{About, Claim::Holds, Kind};
+
+/// What is known of it.
+pub const ABOUT: About = About {
+    name: "renaming-tree",
+    title: "renaming by splitters that are used again",
+    source: "after Kim & Anderson 2000",
+    kind: Kind::Part,
+    default_n: 2,
+    claims: &[Holds(Rule), Holds(WaitFree)],
+    remark: "ascents exclude one another, as in `kim-anderson`; the checker's own lock sees to that",
+    ..About::LOCK
+};
 
 /// Places in a tree for processes to stop at: nodes are numbered as in a heap, and whoever gets none has come to a number
 /// below the last level.
@@ -274,6 +295,62 @@ impl<M: Memory> Splitter<M> {
     }
 }
 
+/// A tree used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
+pub struct Etiquette<M: Memory, P> {
+    tree: P,
+    /// Where each process has stopped, or past which node it has gone; none if it is not in the tree.
+    place: Vec<M::Reg<Option<usize>>>,
+    lock: TestAndSet<M>,
+}
+
+impl<M: Memory, P: Places<M>> Etiquette<M, P> {
+    /// A tree that `n` processes will use.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize, tree: P) -> Self {
+        Etiquette { tree, place: space.array("place", n, None), lock: TestAndSet::new(space) }
+    }
+
+    /// Another process that has stopped at `place`.
+    fn also_at(&self, m: &mut M, p: Pid, place: usize) -> Result<Option<Pid>, M::Halt> {
+        m.fold(self.place.len(), None, |m, other, q| {
+            let is_there = q != p && m.at("-").test(&self.place[q], |of_q| of_q == Some(place))?;
+            Ok(if is_there { Some(q) } else { other })
+        })
+    }
+}
+
+/// The tree for `n` processes, used as its etiquette asks.
+pub fn renaming_tree<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, RenamingTree<M>> {
+    let tree = RenamingTree::new(space, n);
+    Etiquette::new(space, n, tree)
+}
+
+impl<M: Memory, P: Places<M>> Part<M> for Etiquette<M, P> {
+    /// Another process that had stopped at the same node.
+    type Outcome = Option<Pid>;
+    const AGAIN: bool = true;
+
+    fn call(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
+        let Some(place) = m.at("-").read(&self.place[p])? else {
+            let place = m.call(|m| self.tree.descend(m, p))?;
+            m.at("-").write(&self.place[p], Some(place))?;
+            return if self.tree.stops(place) { self.also_at(m, p, place) } else { Ok(None) };
+        };
+        if self.lock.try_lock(m)? {
+            m.at("-").write(&self.place[p], None)?;
+            m.call(|m| self.tree.leave(m, p, place))?;
+            self.lock.unlock(m)?;
+        }
+        Ok(None)
+    }
+
+    fn rule(&self, latest: &[Option<Option<Pid>>]) -> Result<(), String> {
+        match latest.iter().enumerate().find_map(|(p, other)| Some((p, (*other)??))) {
+            None => Ok(()),
+            Some((p, q)) => Err(format!("p{p} and p{q} have stopped at the same node")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use doorway_memory::Solo;
@@ -292,6 +369,14 @@ mod tests {
                 let Ok(()) = tree.clear(&mut solo, place);
             }
         }
+    }
+
+    #[test]
+    fn the_rule_is_that_no_two_stop_at_the_same_node() {
+        let part = renaming_tree(&mut Solo::new(), 3);
+        assert!(part.rule(&[Some(None), None, Some(None)]).is_ok());
+        let complaint = part.rule(&[Some(None), None, Some(Some(1))]).unwrap_err();
+        assert_eq!(complaint, "p2 and p1 have stopped at the same node");
     }
 
     #[test]

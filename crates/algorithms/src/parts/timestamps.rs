@@ -18,8 +18,12 @@
 //! allows. What to do when labels are in all three copies is not said, since it does not happen; ours takes the first
 //! one.
 //!
-//! Guarantees: as long as calls do not overlap, labels never form a cycle; a call is n-1 reads and one write. If they
-//! do overlap, see `timestamps-concurrent`.
+//! Guarantees: as long as calls do not overlap, a new label is later than all others, so labels never form a cycle; a call
+//! is n-1 reads and one write. If calls overlap, see `timestamps-concurrent`.
+//!
+//! # How that is checked
+//!
+//! [`InSequence`] takes a label and then compares the registers. Its steps are on line `-`: they are not the timestamps'.
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
@@ -113,6 +117,7 @@ impl<M: Memory> Part<M> for Timestamps<M> {
         Ok(label)
     }
 
+    /// Labels form no cycle. A label may be earlier than one that was taken before, if the calls overlap.
     fn rule(&self, latest: &[Option<Label>]) -> Result<(), String> {
         let label = |p: Pid| latest[p].unwrap_or(first(latest.len()));
         let later = |p, q| label(p).is_later_than(label(q)) || label(p) == label(q) && p > q;
@@ -124,6 +129,39 @@ impl<M: Memory> Part<M> for Timestamps<M> {
             }
         }
         Ok(())
+    }
+}
+
+/// Timestamps whose calls do not overlap, each judged when it ends; see the [module](self#how-that-is-checked).
+pub struct InSequence<M: Memory>(Timestamps<M>);
+
+impl<M: Memory> InSequence<M> {
+    /// Timestamps for `n` processes.
+    pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
+        InSequence(Timestamps::new(space, n))
+    }
+}
+
+impl<M: Memory> Part<M> for InSequence<M> {
+    /// A process whose label is not earlier than the new one.
+    type Outcome = Option<Pid>;
+    const AGAIN: bool = true;
+
+    fn call(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
+        let InSequence(timestamps) = self;
+        m.call(|m| timestamps.call(m, p))?;
+        let mine = m.at("-").read(&timestamps.label[p])?;
+        m.fold(timestamps.label.len(), None, |m, not_earlier, q| {
+            let is_earlier = q == p || m.at("-").test(&timestamps.label[q], |label| mine.is_later_than(label))?;
+            Ok(if is_earlier { not_earlier } else { Some(q) })
+        })
+    }
+
+    fn rule(&self, latest: &[Option<Option<Pid>>]) -> Result<(), String> {
+        match latest.iter().enumerate().find_map(|(p, not_earlier)| Some((p, (*not_earlier)??))) {
+            None => Ok(()),
+            Some((p, q)) => Err(format!("p{p}'s new label is not later than p{q}'s")),
+        }
     }
 }
 
@@ -201,6 +239,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_rule_for_calls_in_sequence_is_that_each_label_is_the_latest() {
+        let mut solo = Solo::new();
+        let timestamps = InSequence::new(&mut solo, 3);
+        assert_eq!(timestamps.call(&mut solo, 0), Ok(None));
+        assert_eq!(timestamps.call(&mut solo, 2), Ok(None));
+        assert!(timestamps.rule(&[Some(None), None, Some(None)]).is_ok());
+        let complaint = timestamps.rule(&[Some(None), None, Some(Some(1))]).unwrap_err();
+        assert_eq!(complaint, "p2's new label is not later than p1's");
     }
 
     #[test]

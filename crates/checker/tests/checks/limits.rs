@@ -137,3 +137,20 @@ fn a_model_that_makes_no_sense_is_refused() {
     let report = check(&Model::new(2), |_| Nothing).unwrap();
     assert!(report.fails(Property::Exclusion) && report.holds(Property::StarvationFreedom));
 }
+
+/// For a part, a passage is a call.
+#[test]
+fn calls_of_a_part_can_be_limited() {
+    let states = |limit: fn(Model) -> Model| {
+        let report = report("special-set", 3, limit);
+        assert!(report.holds(Property::Rule), "{report}");
+        (report.states, report.incomplete)
+    };
+    let (all, complete) = states(|model| model);
+    assert_eq!(complete, None);
+    let (few, reason) = states(|model| model.passages(2));
+    assert_eq!(reason.as_deref(), Some("each process makes at most 2 calls"));
+    let (fewer, reason) = states(|model| model.passages_in_all(2));
+    assert_eq!(reason.as_deref(), Some("all processes together make at most 2 calls"));
+    assert!(fewer < few && few < all, "{fewer}, {few}, {all}");
+}

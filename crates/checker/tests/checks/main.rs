@@ -12,5 +12,6 @@ mod remote;
 mod rules;
 mod safe;
 mod symmetry;
+mod trying;
 mod tso;
 mod verdicts;
