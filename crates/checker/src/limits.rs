@@ -17,3 +17,16 @@ fn machine_memory() -> Option<u64> {
     let group = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     machine.into_iter().chain(group).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Model;
+
+    #[test]
+    fn a_model_is_limited_to_three_quarters_of_the_memory() {
+        let machine = machine_memory().expect("Linux tells it");
+        assert_eq!(Model::new(2).max_memory, Some(machine / 4 * 3));
+        assert_eq!(Model::new(2).max_memory(1_000).max_memory, Some(1_000));
+    }
+}

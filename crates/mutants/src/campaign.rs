@@ -18,7 +18,7 @@ use doorway_memory::Property;
 
 use crate::{
     checks::{CHECKS, Check, Registers, Tier},
-    equivalent::is_argued,
+    judgements::is_equivalent,
     run::{Outcome, SEARCHED},
     workspace::{ACTIVE, Numbered, TOUCHED, Workspace},
 };
@@ -187,7 +187,7 @@ impl<'w> Campaign<'w> {
         let mut fate = Fate { mutant: mutant.clone(), checked: Vec::new(), is_same: true, is_cut: false };
         for at in order {
             let reference = &references[at];
-            if reference.check.tier == Tier::Long && is_argued(&mutant.key()) {
+            if reference.check.tier == Tier::Long && is_equivalent(&mutant.key()) {
                 continue;
             }
             if fate.refuted().is_some() && reference.seconds() >= self.options.all_below {

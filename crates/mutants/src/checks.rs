@@ -64,6 +64,8 @@ pub struct Check {
     pub symmetric: bool,
     /// What the registers are like.
     pub registers: Registers,
+    /// The most states to search. The original is not decided then; a mutant that fails is refuted all the same.
+    pub max_states: Option<u64>,
     /// The properties to decide; all that are claimed if none is named.
     pub only: &'static [Property],
     /// Counts remote memory references of a passage instead of deciding properties.
@@ -87,6 +89,7 @@ impl Check {
             abandons: false,
             uncontended: false,
             symmetric: false,
+            max_states: None,
             registers: Registers::Atomic,
             only: &[],
             counting: None,
@@ -154,6 +157,12 @@ impl Check {
         Check { registers: Registers::Tso, ..self }
     }
 
+    /// Searches the first `states` states only.
+    #[must_use]
+    pub const fn among(self, states: u64) -> Check {
+        Check { max_states: Some(states), ..self }
+    }
+
     /// Decides only these properties.
     #[must_use]
     pub const fn only(self, only: &'static [Property]) -> Check {
@@ -206,6 +215,7 @@ impl Check {
             Counting::Dsm => "rmr-dsm".to_string(),
         }));
         words.extend(self.only.iter().map(ToString::to_string));
+        words.extend(self.max_states.map(|states| format!("max-states={states}")));
         words.join(" ")
     }
 }

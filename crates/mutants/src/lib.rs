@@ -8,11 +8,11 @@
 //! | [`checks`] | the table of checks |
 //! | [`run`] | runs one check |
 //! | [`campaign`] | runs the checks on the mutants |
-//! | [`equivalent`] | mutants that no check can refute, with the reason |
+//! | [`judgements`] | mutants that no check refutes, and what is known of them |
 //! | [`table`] | the results as a document |
 pub mod campaign;
 pub mod checks;
-pub mod equivalent;
+pub mod judgements;
 pub mod rewrite;
 pub mod run;
 pub mod table;

@@ -18,7 +18,7 @@ const MAX_SHOWN: usize = 72;
 const REPRESENTATION: &[&str] = &["Value", "Local", "Narrow", "Debug", "Display", "Default"];
 
 /// Types that use a part as its users do and judge it. A mutant of these would be a mutant of the specification.
-const SPECIFICATION: &[&str] = &["Etiquette", "Conduct"];
+const SPECIFICATION: &[&str] = &["Etiquette", "Conduct", "InSequence"];
 
 /// A function of an algorithm and its mutants.
 #[derive(Debug)]

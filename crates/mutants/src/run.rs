@@ -86,16 +86,24 @@ impl Outcome {
     pub fn refutes(&self, original: &Outcome) -> Option<String> {
         let Outcome::Decided { verdicts: of_original, .. } = original else { return None };
         let Outcome::Decided { verdicts, cut, .. } = self else { return Some(self.to_string()) };
+        if verdicts.contains(&unbounded()) && !of_original.contains(&unbounded()) {
+            return Some("a register is unbounded".to_string());
+        }
         of_original.iter().find_map(|(name, was)| {
             let (_, is) = verdicts.iter().find(|(other, _)| other == name)?;
             let is_worse = match (was.parse::<u32>(), is.parse::<u32>()) {
                 (Ok(was), Ok(is)) => is > was,
                 (Ok(_), Err(_)) => is == "unbounded",
-                _ => (was == "holds" && is == "fails") || (was == "fails" && is == "holds" && !cut),
+                _ => (was != "fails" && is == "fails") || (was == "fails" && is == "holds" && !cut),
             };
             is_worse.then(|| format!("{name} {is}"))
         })
     }
+}
+
+/// The verdict on an algorithm that has made a number grow until the search ended: its registers are not bounded.
+fn unbounded() -> (String, String) {
+    ("registers".to_string(), "unbounded".to_string())
 }
 
 /// What is written when every state has been found: from then on the algorithm itself cannot hang.
@@ -152,7 +160,7 @@ impl Run<'_> {
         let check = self.check;
         let mut model = Model::new(size.n).k(size.k).crashes(check.crashes).threads(self.limits.threads);
         model = model.max_memory(MAX_MEMORY).observer(Arc::new(Deadline(Instant::now() + self.limits.time)));
-        model = self.limits.states.into_iter().fold(model, Model::max_states);
+        model = self.limits.states.into_iter().chain(check.max_states).min().into_iter().fold(model, Model::max_states);
         model = check.passages.into_iter().fold(model, Model::passages);
         model = check.in_all.into_iter().fold(model, Model::passages_in_all);
         model = if check.deaths { model.deaths() } else { model };
@@ -241,6 +249,8 @@ fn decided(about: &About, report: &Report) -> Outcome {
             verdicts.push((finding.property.to_string(), verdict.to_string()));
         }
     }
+    let grows = report.incomplete.as_ref().is_some_and(|why| why.contains("grows for ever"));
+    verdicts.extend(grows.then(unbounded));
     Outcome::Decided {
         states: report.states,
         transitions: report.transitions,
@@ -277,6 +287,10 @@ mod tests {
         assert_eq!(refuted("decided 9 9 0.1 0 rmr=6 bypass=0"), Some("rmr 6".to_string()));
         assert_eq!(refuted("decided 9 9 0.1 0 rmr=4"), None);
         assert_eq!(refuted("hangs"), Some("hangs".to_string()));
+        assert_eq!(refuted("decided 9 9 0.1 1 registers=unbounded"), Some("a register is unbounded".to_string()));
+        let limited = outcome("decided 9 9 0.1 1 exclusion=unknown");
+        assert_eq!(outcome("decided 9 9 0.1 1 exclusion=unknown").refutes(&limited), None);
+        assert_eq!(outcome("decided 5 5 0.1 0 exclusion=fails").refutes(&limited), Some("exclusion fails".to_string()));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{
 use crate::{
     campaign::{Fate, Reference},
     checks::{CHECKS, Tier},
-    equivalent::{EQUIVALENT, is_argued},
+    judgements::{EQUIVALENT, Judgement, SURVIVING, is_equivalent},
 };
 
 /// What a campaign found.
@@ -46,28 +46,34 @@ impl<'c> Results<'c> {
         Results { fates, references, uncompilable }
     }
 
-    /// Whether no mutant survives without a reason, and every reason is still one. Reasons of mutants that do not exist
-    /// count only if the campaign was about all of them.
+    /// Whether every mutant is refuted or judged, and every judgement is still right. Judgements of mutants that do not
+    /// exist count only if the campaign was about all of them.
     #[must_use]
     pub fn is_clean(&self, is_complete: bool) -> bool {
-        self.survivors().is_empty() && self.wrong_reasons(is_complete).is_empty()
+        self.unjudged().is_empty() && self.wrong_judgements(is_complete).is_empty()
+    }
+
+    /// Survivors of which nothing is known.
+    fn unjudged(&self) -> Vec<&'c Fate> {
+        let is_judged = |key: &str| SURVIVING.iter().any(|judgement| judgement.keys.contains(&key));
+        self.survivors().into_iter().filter(|fate| !is_judged(&fate.mutant.key())).collect()
     }
 
     fn survivors(&self) -> Vec<&'c Fate> {
         let fates = self.fates.iter();
         let is_open = |fate: &&Fate| fate.refuted().is_none() && !fate.checked.is_empty();
-        fates.filter(is_open).filter(|fate| !is_argued(&fate.mutant.key())).collect()
+        fates.filter(is_open).filter(|fate| !is_equivalent(&fate.mutant.key())).collect()
     }
 
-    /// Reasons for mutants that are refuted, or do not exist.
-    fn wrong_reasons(&self, is_complete: bool) -> Vec<String> {
-        let keys = EQUIVALENT.iter().flat_map(|equivalent| equivalent.keys);
+    /// Judgements of mutants that are refuted, or do not exist.
+    fn wrong_judgements(&self, is_complete: bool) -> Vec<String> {
+        let keys = EQUIVALENT.iter().chain(SURVIVING).flat_map(|judgement| judgement.keys);
         let wrong = keys.filter_map(|key| match self.fates.iter().find(|fate| fate.mutant.key() == *key) {
             Some(fate) => {
                 let (check, how) = fate.refuted()?;
-                Some(format!("`{key}` is argued equivalent, but `{}`: {how}", self.references[check].check))
+                Some(format!("`{key}` is said not to be refuted, but `{}`: {how}", self.references[check].check))
             }
-            None => is_complete.then(|| format!("`{key}` is argued equivalent, but there is no such mutant")),
+            None => is_complete.then(|| format!("`{key}` is said not to be refuted, but there is no such mutant")),
         });
         wrong.collect()
     }
@@ -81,7 +87,7 @@ impl<'c> Results<'c> {
                 Some((_, how)) if how.starts_with("refused") || how == "hangs" => counts.refused += 1,
                 Some(_) => counts.refuted += 1,
                 None if fate.checked.is_empty() => counts.not_run += 1,
-                None if is_argued(&fate.mutant.key()) => counts.equivalent += 1,
+                None if is_equivalent(&fate.mutant.key()) => counts.equivalent += 1,
                 None => counts.surviving += 1,
             }
         }
@@ -109,11 +115,11 @@ impl<'c> Results<'c> {
     pub fn summary(&self) -> String {
         let mut text = self.mutants_table();
         text += &self.checks_table();
-        for fate in self.survivors() {
+        for fate in self.unjudged() {
             let _ = writeln!(text, "survives: {}", described(fate));
         }
-        for wrong in self.wrong_reasons(false) {
-            let _ = writeln!(text, "wrong reason: {wrong}");
+        for wrong in self.wrong_judgements(false) {
+            let _ = writeln!(text, "wrong judgement: {wrong}");
         }
         text
     }
@@ -132,11 +138,10 @@ impl<'c> Results<'c> {
         text += "\n## Checks\n\n";
         text += CHECKS_TEXT;
         text += &self.checks_table();
-        let survivors = self.survivors();
-        if !survivors.is_empty() {
-            text += "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n\n";
-            survivors.iter().for_each(|fate| text += &format!("- {}\n", described(fate)));
-        }
+        text +=
+            "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n";
+        self.unjudged().iter().for_each(|fate| text += &format!("\n- {}\n", described(fate)));
+        text += &judged(SURVIVING);
         text += "\n## Not run\n\nNo check runs these functions: they are called by other crates, by tests or for deliberate mistakes.\n\n";
         let not_run: BTreeSet<String> = self
             .fates
@@ -146,11 +151,7 @@ impl<'c> Results<'c> {
             .collect();
         not_run.iter().for_each(|function| text += function);
         text += "\n## Equivalent mutants\n\nNo check can refute these.\n";
-        for equivalent in EQUIVALENT {
-            let _ = writeln!(text, "\n*{}*\n", equivalent.reason);
-            equivalent.keys.iter().for_each(|key| text += &format!("- {key}\n"));
-        }
-        text
+        text + &judged(EQUIVALENT)
     }
 
     fn mutants_table(&self) -> String {
@@ -199,7 +200,7 @@ const INTRODUCTION: &str = "\
 # Mutants
 
 Every algorithm of the catalogue, with one small change, must be refuted by a check of the table below: a property that
-the original keeps at that size fails, a bound grows, or the checker refuses the algorithm. This says how much the checks
+the original keeps at that size fails, a bound grows, a register becomes unbounded, or the checker refuses the algorithm. This says how much the checks
 see. `scripts/mutants --write` writes this page.
 
 A change removes a statement, replaces a result by one in which nothing was done, swaps neighbouring statements, changes a
@@ -223,6 +224,15 @@ fn tier(tier: Tier) -> &'static str {
         Tier::Slow => "slow",
         Tier::Long => "long",
     }
+}
+
+fn judged(judgements: &[Judgement]) -> String {
+    let mut text = String::new();
+    for judgement in judgements {
+        let _ = writeln!(text, "\n*{}*\n", judgement.reason);
+        judgement.keys.iter().for_each(|key| text += &format!("- {key}\n"));
+    }
+    text
 }
 
 fn described(fate: &Fate) -> String {

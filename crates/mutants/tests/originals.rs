@@ -48,11 +48,12 @@ fn outcomes(tier: Tier) -> BTreeMap<String, String> {
 /// An outcome in a line, which must be as claimed.
 fn as_claimed(check: &Check, outcome: &Outcome) -> String {
     let Outcome::Decided { states, cut, verdicts, .. } = outcome else { panic!("{check}: {outcome}") };
-    assert!(!cut, "{check} is complete");
+    assert_eq!(*cut, check.max_states.is_some(), "{check} is complete unless it has a limit");
     for claim in registry::find(check.algorithm).unwrap().claims {
         let Claim::Holds(property) = claim else { continue };
         let verdict = verdicts.iter().find(|(name, _)| *name == property.to_string());
-        assert!(verdict.is_none_or(|(_, verdict)| verdict == "holds"), "{check}: {outcome}");
+        let is_as_claimed = |verdict: &str| verdict == "holds" || *cut && verdict == "unknown";
+        assert!(verdict.is_none_or(|(_, verdict)| is_as_claimed(verdict)), "{check}: {outcome}");
     }
     let verdicts: Vec<String> = verdicts.iter().map(|(name, verdict)| format!("{name} {verdict}")).collect();
     format!("{states} states, {}", verdicts.join(", "))
@@ -76,7 +77,7 @@ fn quick_checks_find_what_is_pinned() {
 }
 
 #[test]
-#[ignore = "5 minutes, 6 GB"]
+#[ignore = "3 minutes, 3 GB"]
 fn slow_checks_find_what_is_pinned() {
     agrees_with_the_pinned(Tier::Slow);
 }

@@ -1,6 +1,6 @@
 //! LL/SC, as the checker has it: a store fails if, and only if, the register was written since the load.
-use doorway_checker::{Handle, Model, Property, View, check_part};
-use doorway_memory::{Linked, Memory, Part, Pid, Space};
+use doorway_checker::{Error, Fault, Handle, Model, Property, View, check, check_part};
+use doorway_memory::{Exclusion, Linked, Memory, Part, Pid, Space};
 
 /// What process 1 does between the load and the store of process 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,4 +72,38 @@ fn a_store_fails_exactly_if_there_was_a_write_since_the_load() {
             assert!(report.holds(Property::Rule), "{between:?}: {report}");
         }
     }
+}
+
+/// Treats all processes alike, and so it may be called symmetric; its register does not.
+struct LinkedFlag(Handle<Linked<bool>>);
+
+impl Exclusion<View> for LinkedFlag {
+    type Place = ();
+    const SYMMETRIC: bool = true;
+
+    fn doorway(&self, _: &mut View, _: Pid) -> Result<(), <View as Memory>::Halt> {
+        Ok(())
+    }
+
+    fn wait(&self, m: &mut View, _: Pid, (): &()) -> Result<(), <View as Memory>::Halt> {
+        m.spin(|m| {
+            let held = m.load_linked(&self.0)?;
+            Ok(!held.value() && m.store_conditional(&self.0, held, true)?)
+        })
+    }
+
+    fn exit(&self, m: &mut View, _: Pid, (): &()) -> Result<(), <View as Memory>::Halt> {
+        m.write_linked(&self.0, false)
+    }
+}
+
+#[test]
+fn a_linked_register_tells_processes_apart() {
+    let found = |model: Model| check(&model, |space| LinkedFlag(space.shared("held", Linked::new(false))));
+    assert!(found(Model::new(3)).unwrap().holds(Property::Exclusion));
+    let Err(error) = found(Model::new(3).symmetric()) else { panic!("it is refused") };
+    assert!(
+        matches!(&error, Error::Broken { fault: Fault::LinkedAndSymmetric(name), .. } if name == "held"),
+        "{error}"
+    );
 }
