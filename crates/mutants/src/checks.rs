@@ -225,23 +225,3 @@ impl fmt::Display for Check {
         write!(f, "{} {}", self.algorithm, self.shape())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use doorway_algorithms::registry;
-
-    use super::*;
-
-    #[test]
-    fn every_check_is_listed_once_and_for_a_size_its_algorithm_has() {
-        let mut seen = BTreeSet::new();
-        for check in CHECKS {
-            assert!(seen.insert(check.to_string()), "`{check}` is listed twice");
-            let about = registry::find(check.algorithm).unwrap();
-            let k = (about.kind == doorway_algorithms::Kind::KExclusion).then_some(check.k);
-            assert!(about.size(Some(check.n), k).is_ok(), "`{check}`");
-        }
-    }
-}

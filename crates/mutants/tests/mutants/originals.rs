@@ -1,5 +1,5 @@
 //! The checks that mutants are put to, on the originals: all that is claimed holds, and what was found is pinned in
-//! `outcomes.txt`. `UPDATE=1 cargo test -p doorway-mutants --test originals` writes it; a number that changes needs its reason.
+//! `outcomes.txt`. `UPDATE=1 cargo test -p doorway-mutants originals` writes it; a number that changes needs its reason.
 use std::{
     collections::BTreeMap,
     env, fs,
