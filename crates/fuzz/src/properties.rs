@@ -1,4 +1,4 @@
-//! What the properties mean, written from the definitions in `docs/glossary.md`.
+//! What the properties mean, written from their definitions; `docs/glossary.md` has them in words.
 //!
 //! A process *starves* if there is a fair infinite execution, without deaths from some point on, in which it stays in one
 //! section; *fair*: everyone outside the remainder takes steps for ever but for the crashed ones, and no write stays
