@@ -27,6 +27,7 @@ extern crate alloc;
 
 mod about;
 pub mod registry;
+mod rule;
 
 /// What the texts show to be inadequate, and deliberate mistakes.
 pub mod broken {

@@ -54,7 +54,7 @@ pub(crate) struct Automaton {
     begun: FxHashMap<(Pid, u32), u32>,
     /// Whether a state also says which registers are in someone's cache.
     has_cache: bool,
-    /// Whether the program is a part, of which passages are calls.
+    /// Whether the program is a part, whose passages are its calls.
     pub(crate) is_part: bool,
     /// Words in the histories of all local states.
     history_words: usize,

@@ -1,7 +1,7 @@
 //! The states reached and the steps between them.
 use std::collections::VecDeque;
 
-use doorway_memory::Pid;
+use doorway_memory::{Name, Pid};
 use hashbrown::HashTable;
 
 use crate::{
@@ -189,6 +189,11 @@ impl Graph {
             }
         }
         None
+    }
+
+    /// A register, and how many values it has held, if it may have kept the search from ending.
+    pub(crate) fn growing(&self) -> Option<(Name, usize)> {
+        self.automaton.growing().filter(|_| self.stop.is_some())
     }
 
     /// A process has done something else than before, in this state.

@@ -208,6 +208,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
         bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
         incomplete,
         stopped: graph.stop.is_some() || unjudged,
+        growing: graph.growing().map(|(register, _)| register.to_string()),
         findings,
         primitives: graph.automaton.primitives_met(),
         fences: graph.automaton.fences_met(),
@@ -233,18 +234,14 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
         Some(Stop::Ids) => reasons.push(format!("stopped at {states} states, as many as can be numbered{lower}")),
         Some(Stop::Cancelled) => reasons.push(format!("interrupted at {states} states")),
     }
-    if graph.stop.is_some()
-        && let Some((register, values)) = graph.automaton.growing()
-    {
+    if let Some((register, values)) = graph.growing() {
         reasons.push(format!(
             "`{register}` has held {values} values: a number that grows for ever makes a search without end, unless it is a `Ticket`"
         ));
     }
-    let at_most = |limit: u32| match (graph.automaton.is_part, limit) {
-        (false, 1) => "at most 1 passage".to_string(),
-        (false, _) => format!("at most {limit} passages"),
-        (true, 1) => "at most 1 call".to_string(),
-        (true, _) => format!("at most {limit} calls"),
+    let at_most = |limit: u32| {
+        let passage = if graph.automaton.is_part { "call" } else { "passage" };
+        format!("at most {limit} {passage}{}", if limit == 1 { "" } else { "s" })
     };
     if let Some(passages) = model.passages {
         reasons.push(format!("each process makes {}", at_most(passages)));

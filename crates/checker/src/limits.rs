@@ -25,8 +25,7 @@ mod tests {
 
     #[test]
     fn a_model_is_limited_to_three_quarters_of_the_memory() {
-        let machine = machine_memory().expect("Linux tells it");
-        assert_eq!(Model::new(2).max_memory, Some(machine / 4 * 3));
+        assert_eq!(Model::new(2).max_memory, machine_memory().map(|bytes| bytes / 4 * 3));
         assert_eq!(Model::new(2).max_memory(1_000).max_memory, Some(1_000));
     }
 }

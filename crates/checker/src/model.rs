@@ -178,7 +178,7 @@ impl Model {
         self
     }
 
-    /// Each process makes at most this many passages; of a part, calls. The answer is then about such executions only.
+    /// Each process makes at most this many passages or, of a part, calls. The answer is then about such executions only.
     ///
     /// ```
     /// let model = doorway_checker::Model::new(4).passages(1);
@@ -189,7 +189,7 @@ impl Model {
         self
     }
 
-    /// The processes together make at most this many passages; of a part, calls. The answer is then about such executions only.
+    /// The processes together make at most this many passages or, of a part, calls. The answer is then about such executions only.
     ///
     /// ```
     /// let model = doorway_checker::Model::new(4).passages_in_all(10);

@@ -52,7 +52,7 @@ impl Section {
         }
     }
 
-    /// Whether a process that leaves this section begins a passage; of a part, a call.
+    /// Whether a process that leaves this section begins a passage or, in a part, a call.
     pub(crate) fn begins(self, is_part: bool) -> bool {
         self == Section::Remainder || is_part && self == Section::Critical
     }
@@ -96,7 +96,7 @@ pub(crate) trait Program {
     /// Whether a process may leave this section.
     fn goes_on(&self, section: Section) -> bool;
 
-    /// Whether a process that leaves this section begins a passage; of a part, a call.
+    /// Whether a process that leaves this section begins a passage or, in a part, a call.
     fn begins(&self, section: Section) -> bool {
         section.begins(self.is_part())
     }

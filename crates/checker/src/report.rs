@@ -23,6 +23,8 @@ pub struct Report {
     pub incomplete: Option<String>,
     /// Whether the search ended early, so that what was not found may still be there.
     pub stopped: bool,
+    /// A register that held more than a thousand values before the search ended early: it may be a number that grows for ever.
+    pub growing: Option<String>,
     /// One for each property asked for.
     pub findings: Vec<Finding>,
     /// What was asked of the memory: `read`, `write`, `fetch-and-add` …

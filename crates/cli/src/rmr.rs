@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// Whether a compare-and-swap that fails makes others fetch the register again
     #[arg(long, value_enum, default_value_t = Failed::Counts)]
     failed_cas: Failed,
-    /// Each process makes at most so many passages
+    /// Each process makes at most R passages
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
     #[command(flatten)]

@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// Every campaign's name.
-pub const NAMES: [&str; 24] = [
+pub const NAMES: [&str; 25] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -47,6 +47,7 @@ pub const NAMES: [&str; 24] = [
     "cover",
     "limits",
     "exclusion-only",
+    "parts-limited",
 ];
 
 const PALETTE: Palette =
@@ -196,8 +197,13 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
             let with_tickets = random.chance(10);
             pick(random, that(from, &|program| with_tickets || !has_tickets(program)))
         }
-        "parts" => {
+        "parts" | "parts-limited" => {
             setup.sequential = random.chance(25);
+            match campaign {
+                "parts-limited" if random.chance(50) => setup.passages = Some(1 + random.below(2) as u32),
+                "parts-limited" => setup.passages_in_all = Some(1 + random.below(4) as u32),
+                _ => {}
+            }
             if random.chance(20) {
                 setup.mem = Mem::Tso;
             }

@@ -197,17 +197,23 @@ impl<'a> Machine<'a> {
         self.section_code(proc.sec)?.get(proc.pc as usize)
     }
 
+    /// Whether a process that leaves this section begins a passage, or, in a part, a call.
+    fn begins(&self, sec: Sec) -> bool {
+        match sec {
+            Sec::Remainder => true,
+            Sec::Critical => self.program.part.is_some(),
+            _ => false,
+        }
+    }
+
     /// Leaves the section in which the process rests, if it may.
     fn start(&self, proc: &mut Proc) -> Option<()> {
         let part = self.program.part;
+        if self.begins(proc.sec) && proc.left != UNLIMITED {
+            proc.left = proc.left.checked_sub(1)?;
+        }
         match proc.sec {
             Sec::Remainder => {
-                if proc.left == 0 {
-                    return None;
-                }
-                if proc.left != UNLIMITED {
-                    proc.left -= 1;
-                }
                 proc.sec = if part.is_some() { Sec::Wait } else { Sec::Doorway };
                 (proc.pc, proc.env) = (0, Env::default());
             }
@@ -296,7 +302,7 @@ impl<'a> Machine<'a> {
     fn step(&self, state: State, p: usize, seen: Option<i64>) -> Result<Taken, Blocked> {
         let n = self.setup.n;
         let from = state.procs[p];
-        let starts = from.sec == Sec::Remainder;
+        let starts = self.begins(from.sec);
         if self.setup.sequential {
             let calls = |q: usize| !matches!(state.procs[q].sec, Sec::Remainder | Sec::Critical);
             if (0..n).any(|q| q != p && calls(q)) {

@@ -15,7 +15,7 @@ pub enum Tier {
     Quick,
     /// Used for mutants that every quick check leaves standing.
     Slow,
-    /// Minutes; used only if asked for, and for mutants that all others leave standing and nobody argues equivalent.
+    /// Minutes; used with `--long`, on mutants that every other check leaves standing and that are not argued equivalent.
     Long,
 }
 

@@ -249,8 +249,7 @@ fn decided(about: &About, report: &Report) -> Outcome {
             verdicts.push((finding.property.to_string(), verdict.to_string()));
         }
     }
-    let grows = report.incomplete.as_ref().is_some_and(|why| why.contains("grows for ever"));
-    verdicts.extend(grows.then(unbounded));
+    verdicts.extend(report.growing.as_ref().map(|_| unbounded()));
     Outcome::Decided {
         states: report.states,
         transitions: report.transitions,

@@ -200,8 +200,8 @@ const INTRODUCTION: &str = "\
 # Mutants
 
 Every algorithm of the catalogue, with one small change, must be refuted by a check of the table below: a property that
-the original keeps at that size fails, a bound grows, a register becomes unbounded, or the checker refuses the algorithm. This says how much the checks
-see. `scripts/mutants --write` writes this page.
+the original keeps at that size fails, a bound grows, a register becomes unbounded, or the checker refuses the algorithm.
+This says how much the checks see. `scripts/mutants --write` writes this page.
 
 A change removes a statement, replaces a result by one in which nothing was done, swaps neighbouring statements, changes a
 comparison, drops or exchanges an operand of `&&` and `||`, drops a `!` or a `.next()`, exchanges `min` and `max`, flips a

@@ -46,7 +46,7 @@ use core::{
 use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind};
+use crate::{About, Claim::Holds, Kind, rule};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -298,7 +298,7 @@ impl<M: Memory> Splitter<M> {
 /// A tree used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
 pub struct Etiquette<M: Memory, P> {
     tree: P,
-    /// Where each process has stopped, or past which node it has gone; none if it is not in the tree.
+    /// The place of each process, as [`Places::descend`] returns it; none outside the tree.
     place: Vec<M::Reg<Option<usize>>>,
     lock: TestAndSet<M>,
 }
@@ -344,10 +344,7 @@ impl<M: Memory, P: Places<M>> Part<M> for Etiquette<M, P> {
     }
 
     fn rule(&self, latest: &[Option<Option<Pid>>]) -> Result<(), String> {
-        match latest.iter().enumerate().find_map(|(p, other)| Some((p, (*other)??))) {
-            None => Ok(()),
-            Some((p, q)) => Err(format!("p{p} and p{q} have stopped at the same node")),
-        }
+        rule::of_each_call(latest, |p, other| Some(format!("p{p} and p{} have stopped at the same node", other?)))
     }
 }
 

@@ -42,7 +42,7 @@ use core::{
 use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind};
+use crate::{About, Claim::Holds, Kind, rule};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -233,16 +233,12 @@ impl<M: Memory, S: SpecialSet<M>> Part<M> for Etiquette<M, S> {
     }
 
     fn rule(&self, latest: &[Option<Answer>]) -> Result<(), String> {
-        let complaint = |p: Pid, answer: Answer| match answer {
+        rule::of_each_call(latest, |p, answer| match answer {
             Answer::Right => None,
             Answer::Itself => Some(format!("p{p} was told of itself")),
             Answer::Stranger(q) => Some(format!("p{p} was told of p{q}, which is not in the set")),
             Answer::Missed(q) => Some(format!("p{p} was told that nobody else is in the set, and p{q} is")),
-        };
-        match latest.iter().enumerate().find_map(|(p, answer)| complaint(p, (*answer)?)) {
-            None => Ok(()),
-            Some(complaint) => Err(complaint),
-        }
+        })
     }
 }
 

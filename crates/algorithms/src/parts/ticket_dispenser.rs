@@ -56,7 +56,7 @@ use core::{
 use doorway_memory::{Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind};
+use crate::{About, Claim::Holds, Kind, rule};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -234,15 +234,11 @@ impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
     }
 
     fn rule(&self, latest: &[Option<Verdict>]) -> Result<(), String> {
-        let complaint = |p: Pid, verdict: Verdict| match verdict {
+        rule::of_each_call(latest, |p, verdict| match verdict {
             Verdict::Right => None,
             Verdict::NotAfter(q) => Some(format!("p{p} obtained its ticket after p{q}, and it is not after p{q}'s")),
             Verdict::FarFrom(q) => Some(format!("the tickets of p{p} and p{q} are too far apart")),
-        };
-        match latest.iter().enumerate().find_map(|(p, verdict)| complaint(p, (*verdict)?)) {
-            None => Ok(()),
-            Some(complaint) => Err(complaint),
-        }
+        })
     }
 }
 

@@ -29,7 +29,7 @@ use core::fmt;
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
 
-use crate::{About, Claim::Holds, Kind};
+use crate::{About, Claim::Holds, Kind, rule};
 
 /// What is known of it.
 pub const ABOUT: About = About {
@@ -158,10 +158,9 @@ impl<M: Memory> Part<M> for InSequence<M> {
     }
 
     fn rule(&self, latest: &[Option<Option<Pid>>]) -> Result<(), String> {
-        match latest.iter().enumerate().find_map(|(p, not_earlier)| Some((p, (*not_earlier)??))) {
-            None => Ok(()),
-            Some((p, q)) => Err(format!("p{p}'s new label is not later than p{q}'s")),
-        }
+        rule::of_each_call(latest, |p, not_earlier| {
+            Some(format!("p{p}'s new label is not later than p{}'s", not_earlier?))
+        })
     }
 }
 

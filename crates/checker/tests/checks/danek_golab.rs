@@ -2,7 +2,7 @@
 use doorway_algorithms::{
     mutex::danek_golab::DanekGolab,
     parts::{
-        renaming_tree::{PlainTree, RenamingTree},
+        renaming_tree::{self, PlainTree, RenamingTree},
         special_set::{self, SpecialSet, StaticSet},
         special_set_adaptive::{AdaptiveSet, Trust},
         test_and_set::TestAndSet,
@@ -132,6 +132,18 @@ impl Dispenser<View> for WatchedDispenser {
         self.others(m, p, |m, q| m.write(&self.count[p][q], 0))?;
         m.write(&self.finishing, false)
     }
+}
+
+/// The simplest renaming, which the tests below use instead of Kim and Anderson's, is one.
+#[test]
+fn no_two_stop_at_the_same_node_of_a_plain_renaming_for_three() {
+    let part = |space: &mut Registers| {
+        let tree = PlainTree::new(space, 3);
+        renaming_tree::Etiquette::new(space, 3, tree)
+    };
+    let report = check_part(&Model::new(3), part).expect("it keeps the rules");
+    assert!(report.holds(Property::Rule) && report.holds(Property::WaitFree), "{report}");
+    assert_eq!((report.states, report.incomplete), (40_315, None));
 }
 
 /// The subtree test makes the adaptive set right for three processes too, with leaves from the simplest renaming.
