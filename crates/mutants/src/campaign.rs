@@ -199,7 +199,7 @@ impl<'w> Campaign<'w> {
                 let most = if ends_early && !is_long { MAX_MUTANT } else { f64::INFINITY };
                 let more = if orders_writes(mutant) { MORE_FOR_FENCES } else { 0.0 };
                 let seconds = (2.5 * reference.seconds() + 3.0).min(most) + more;
-                let more = if orders_writes(mutant) { 3_000_000 } else { 20_000 };
+                let more = if orders_writes(mutant) { 3_000_000 } else { 40_000 };
                 let mut command = self.command(&reference.check, 3 * reference.states() + more, seconds);
                 command.env(ACTIVE, mutant.id.to_string());
                 finish(command.spawn()?, &reference.check, seconds)

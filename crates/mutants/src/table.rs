@@ -65,13 +65,17 @@ impl<'c> Results<'c> {
         fates.filter(is_open).filter(|fate| !is_equivalent(&fate.mutant.key())).collect()
     }
 
-    /// Judgements of mutants that are refuted, or do not exist.
+    /// Judgements of mutants that are refuted, or do not exist. Those in `SURVIVING` may be refuted by a long check.
     fn wrong_judgements(&self, is_complete: bool) -> Vec<String> {
-        let keys = EQUIVALENT.iter().chain(SURVIVING).flat_map(|judgement| judgement.keys);
-        let wrong = keys.filter_map(|key| match self.fates.iter().find(|fate| fate.mutant.key() == *key) {
+        let judged = [(EQUIVALENT, Tier::Long), (SURVIVING, Tier::Slow)];
+        let keys = judged
+            .into_iter()
+            .flat_map(|(all, most)| all.iter().flat_map(|judgement| judgement.keys).map(move |key| (*key, most)));
+        let wrong = keys.filter_map(|(key, most)| match self.fates.iter().find(|fate| fate.mutant.key() == key) {
             Some(fate) => {
-                let (check, how) = fate.refuted()?;
-                Some(format!("`{key}` is said not to be refuted, but `{}`: {how}", self.references[check].check))
+                let (at, how) = fate.refuted()?;
+                let check = &self.references[at].check;
+                (check.tier <= most).then(|| format!("`{key}` is said not to be refuted, but `{check}`: {how}"))
             }
             None => is_complete.then(|| format!("`{key}` is said not to be refuted, but there is no such mutant")),
         });
@@ -138,8 +142,8 @@ impl<'c> Results<'c> {
         text += "\n## Checks\n\n";
         text += CHECKS_TEXT;
         text += &self.checks_table();
-        text +=
-            "\n## Surviving mutants\n\nNo check of the table refutes these, and no argument says that none could.\n";
+        text += "\n## Surviving mutants\n\n";
+        text += "Neither a quick nor a slow check refutes these, and no argument says that none could.\n";
         self.unjudged().iter().for_each(|fate| text += &format!("\n- {}\n", described(fate)));
         text += &judged(SURVIVING);
         text += "\n## Not run\n\nNo check runs these functions: they are called by other crates, by tests or for deliberate mistakes.\n\n";
