@@ -317,16 +317,6 @@ fn k_bakery_fife_is_fife_for_four_and_two_inside_and_one_passage_each() {
     assert!(wanted.iter().all(|&property| report.holds(property)), "{report}");
 }
 
-/// The least size at which line 44 is needed: without it, one of three processes starves, and none of two.
-#[test]
-#[ignore = "7 minutes, 5 GB"]
-fn k_bakery_safe_is_starvation_free_for_three_and_two_inside() {
-    let wanted = [Property::Exclusion, Property::StarvationFreedom];
-    let report = report_k("k-bakery-safe", 3, Some(2), |model| model.only(wanted));
-    assert_eq!((report.states, report.incomplete.as_ref()), (0, None));
-    assert!(wanted.iter().all(|&property| report.holds(property)), "{report}");
-}
-
 #[test]
 #[ignore = "1 minute, 1 GB"]
 fn k_bakery_fife_survives_one_crash_of_three_and_not_two() {
