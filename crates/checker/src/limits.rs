@@ -25,6 +25,7 @@ mod tests {
 
     #[test]
     fn a_model_is_limited_to_three_quarters_of_the_memory() {
+        assert_eq!(machine_memory().is_some(), cfg!(target_os = "linux"));
         assert_eq!(Model::new(2).max_memory, machine_memory().map(|bytes| bytes / 4 * 3));
         assert_eq!(Model::new(2).max_memory(1_000).max_memory, Some(1_000));
     }

@@ -37,10 +37,10 @@ pub(crate) struct Arguments {
     /// Processes may give up while they wait
     #[arg(long)]
     abandons: bool,
-    /// Each process makes at most R passages; of a part, calls
+    /// Each process makes at most R passages, or calls of a part
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
-    /// All processes together make at most R passages; of a part, calls
+    /// All processes together make at most R passages, or calls of a part
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000))]
     passages_in_all: Option<u32>,
     /// Counts states that differ only in who is who as one; leaves out the properties about order

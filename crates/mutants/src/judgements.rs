@@ -398,7 +398,7 @@ pub const SURVIVING: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "three processes with k = 2 and any number of passages are needed to see it, and the check has more states than fit",
+        reason: "three processes with k = 2 and any number of passages may show it; that check takes more than 8 GB and was not completed",
         keys: &[
             "k_bakery_safe.rs KBakerySafe::captured: `m.fold(self.ticket.len(), false, |m…< ticket)?; Ok(captured || by_i) })` -> `Ok(false)`",
             "k_bakery_safe.rs KBakerySafe::captured: `captured || by_i`: without `captured`",

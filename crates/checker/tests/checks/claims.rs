@@ -307,7 +307,8 @@ fn anderson_moir_dsm_survives_a_crash_for_three() {
     assert!(wanted.iter().all(|&property| report.holds(property)), "{report}");
 }
 
-/// The least size at which line 23 is needed: without it, four processes violate FIFE in 45 steps, and three never do.
+/// The least size at which line 23 is needed: without it, FIFE fails here. To be held back, a process that was overtaken
+/// needs k others with smaller tickets, and the one that overtook it has a larger one.
 #[test]
 #[ignore = "7 minutes, 5 GB"]
 fn k_bakery_fife_is_fife_for_four_and_two_inside_and_one_passage_each() {

@@ -134,7 +134,7 @@ impl Dispenser<View> for WatchedDispenser {
     }
 }
 
-/// The simplest renaming, which the tests below use instead of Kim and Anderson's, is one.
+/// The simplest renaming, which the tests below use instead of Kim and Anderson's, keeps the rule of a renaming.
 #[test]
 fn no_two_stop_at_the_same_node_of_a_plain_renaming_for_three() {
     let part = |space: &mut Registers| {
