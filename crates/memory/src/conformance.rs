@@ -1,7 +1,7 @@
-//! The tests every memory passes.
+//! The tests that every memory passes.
 //!
-//! A memory provides a [`Harness`] and calls [`all`]; every access, value type and loop is then tried on it, one process
-//! at a time. (What several processes see of each other is for the checker and the stress tests.)
+//! A memory provides a [`Harness`] and calls [`all`], which tries every access, value type and loop with one process. The
+//! checker and the stress tests look at several.
 //!
 //! ```
 //! use doorway_memory::{Memory, Solo, Space, conformance::{self, Harness}};
@@ -34,7 +34,7 @@ type Halt<H> = <Mem<H> as Memory>::Halt;
 ///
 /// See the [module's example](self).
 pub trait Harness {
-    /// Where the memory's registers come from.
+    /// The source of the memory's registers.
     type Space: Space;
 
     /// Makes registers and runs `body` on them to its end.
@@ -48,17 +48,17 @@ pub trait Harness {
 /// Every conformance test.
 ///
 /// # Panics
-/// When the memory under test does not conform.
+/// If the memory under test does not conform.
 ///
 /// See the [module's example](self).
 pub fn all<H: Harness>(harness: &H) {
     a_register_holds_what_was_written(harness);
-    read_modify_writes_return_what_was_there(harness);
-    a_store_is_conditional_on_nobody_writing(harness);
+    read_modify_writes_return_the_previous_value(harness);
+    a_store_conditional_fails_after_a_write(harness);
     every_type_survives_the_memory(harness);
     loops_carry_their_state_and_nothing_else(harness);
-    nested_loops_keep_their_places(harness);
-    a_fence_changes_nothing_for_one_alone(harness);
+    nested_loops_resume_where_they_were(harness);
+    a_fence_changes_nothing_for_a_single_process(harness);
 }
 
 fn a_register_holds_what_was_written<H: Harness>(harness: &H) {
@@ -74,7 +74,7 @@ fn a_register_holds_what_was_written<H: Harness>(harness: &H) {
     assert_eq!(seen, [1, 5, 2, 1]);
 }
 
-fn read_modify_writes_return_what_was_there<H: Harness>(harness: &H) {
+fn read_modify_writes_return_the_previous_value<H: Harness>(harness: &H) {
     let seen = harness.complete(
         |space| (space.shared("x", 3_i64), space.shared("tail", None::<usize>)),
         |(x, tail), m| {
@@ -90,7 +90,7 @@ fn read_modify_writes_return_what_was_there<H: Harness>(harness: &H) {
     assert_eq!(seen, ((3, -2, -1), (None, Some(4), None), (true, false, 9), (9, 80, 80)));
 }
 
-fn a_store_is_conditional_on_nobody_writing<H: Harness>(harness: &H) {
+fn a_store_conditional_fails_after_a_write<H: Harness>(harness: &H) {
     let seen = harness.complete(
         |space| (space.shared("x", Linked::new(7_u8)), space.shared("y", Linked::new(None::<usize>))),
         |(x, y), m| {
@@ -149,7 +149,7 @@ fn loops_carry_their_state_and_nothing_else<H: Harness>(harness: &H) {
     assert_eq!(seen, (6, 4, false, vec![7, 1, 1, 1]));
 }
 
-fn nested_loops_keep_their_places<H: Harness>(harness: &H) {
+fn nested_loops_resume_where_they_were<H: Harness>(harness: &H) {
     let visits = harness.complete(
         |space| space.shared("x", 0_u64),
         |x, m| {
@@ -165,7 +165,7 @@ fn nested_loops_keep_their_places<H: Harness>(harness: &H) {
     assert_eq!(visits, [0, 21, 63]);
 }
 
-fn a_fence_changes_nothing_for_one_alone<H: Harness>(harness: &H) {
+fn a_fence_changes_nothing_for_a_single_process<H: Harness>(harness: &H) {
     let seen = harness.complete(
         |space| (space.shared("x", 1_u64), space.shared("y", 2_u64)),
         |(x, y), m| {

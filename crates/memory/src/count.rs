@@ -6,9 +6,9 @@ use crate::{Number, Ticket, Value, observed};
 /// A counter that only grows, read in rounds of a fixed length: a [`round`](Count::round), from 1, and a
 /// [`slot`](Count::slot) in it, from 0.
 ///
-/// Many algorithms number arrivals with a counter and use the number as a place in an array that they go round and round.
-/// Such an algorithm sees a number's slot and compares its round, no more, so a round can be a [`Ticket`] and a checker may
-/// search without a cap.
+/// Many algorithms number arrivals with a counter and use the number as an index of a circular array. Such an algorithm
+/// uses a number's slot and compares its round, and nothing else; so a round can be a [`Ticket`], and a checker can search
+/// without a cap.
 ///
 /// ```
 /// use doorway_memory::{Count, Memory, Solo, Space};
@@ -23,24 +23,20 @@ use crate::{Number, Ticket, Value, observed};
 /// ```
 #[derive(Clone, Copy)]
 pub struct Count {
-    /// Up to 2^48.
+    /// Below 2^48.
     number: u64,
-    /// How many make a round.
+    /// The number of slots of a round.
     round: u16,
 }
 
 impl Count {
-    /// What to add for the next one.
-    ///
-    /// See the [type's example](Count).
+    /// The increment.
     pub const ONE: Count = Count { number: 1, round: 0 };
 
-    /// Nothing yet.
+    /// Zero, with `slots` slots to a round.
     ///
     /// # Panics
-    /// When a round has no slot, or more than 65,535.
-    ///
-    /// See the [type's example](Count).
+    /// If a round has no slot, or more than 65,535.
     #[must_use]
     pub const fn in_rounds_of(slots: usize) -> Count {
         assert!(slots > 0, "a round has at least one slot");
@@ -48,7 +44,7 @@ impl Count {
         Count { number: 0, round: slots as u16 }
     }
 
-    /// How much further this is than another, which was reached earlier.
+    /// The difference to an earlier count.
     ///
     /// ```
     /// use doorway_memory::Count;
@@ -61,7 +57,7 @@ impl Count {
         self.number.saturating_sub(earlier.number)
     }
 
-    /// As [`to_word`](Value::to_word), where a constant is needed.
+    /// [`to_word`](Value::to_word) as a constant function.
     ///
     /// ```
     /// use doorway_memory::{Count, Value};
@@ -75,9 +71,7 @@ impl Count {
         self.number << 16 | self.round as u64
     }
 
-    /// The round it is in; the first is the ticket after zero.
-    ///
-    /// See the [type's example](Count).
+    /// The round; the first is the ticket after zero.
     #[inline(always)]
     #[must_use]
     pub fn round(self) -> Ticket {
@@ -85,17 +79,13 @@ impl Count {
     }
 
     /// The slot in the round.
-    ///
-    /// See the [type's example](Count).
     #[inline(always)]
     #[must_use]
     pub fn slot(self) -> usize {
         (self.number % u64::from(self.round)) as usize
     }
 
-    /// So many further on: at most a round, or a checker can no longer tell how far that is.
-    ///
-    /// See the [type's example](Count).
+    /// The count `further` steps later: at most one round, or a checker cannot follow it.
     #[inline(always)]
     #[must_use]
     pub fn plus(self, further: usize) -> Count {
@@ -104,7 +94,7 @@ impl Count {
 }
 
 impl Count {
-    /// Tells a checker that two counts are compared: as far as tickets go, that compares their rounds.
+    /// Reports a comparison of two counts to the checker, as a comparison of their rounds.
     #[inline(always)]
     fn compared(self, other: Count) {
         if cfg!(feature = "observed") && self.round != 0 && other.round != 0 {
@@ -136,7 +126,7 @@ impl PartialOrd for Count {
     }
 }
 
-/// The one that was reached earlier is smaller. Only counts in rounds of one length are compared.
+/// The earlier count is smaller. Both must have the same number of slots to a round.
 impl Ord for Count {
     #[inline(always)]
     fn cmp(&self, other: &Count) -> core::cmp::Ordering {
@@ -160,7 +150,7 @@ impl Value for Count {
     }
     fn map_tickets(self, f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
         if self.round == 0 {
-            return self; // not a count, but what is added to one
+            return self; // an increment, not a count
         }
         let round = f(self.round()).number().saturating_sub(1);
         Count { number: round * u64::from(self.round) + self.slot() as u64, ..self }

@@ -1,24 +1,25 @@
-//! The shared memory an algorithm runs on, and the protocol it follows there.
+//! The shared memory of an algorithm, and the sections of a passage.
 //!
 //! An algorithm is plain sequential Rust, generic over a [`Memory`]. Every shared access ends in `?`. On real atomics the
-//! `?` compiles to nothing; under a model checker it is the place where the process can be stopped. So the source that is
-//! shipped is the source that is proved.
+//! `?` compiles to nothing; under a model checker it is the point at which the process can be stopped. So the source that
+//! ships is the source that is checked.
 //!
 //! | | |
 //! |---|---|
 //! | [`Memory`] | reads, writes, read-modify-writes and the loops [`turns`](Memory::turns), [`fold`](Memory::fold), [`spin`](Memory::spin) |
-//! | [`Space`] | where registers come from, each with the paper's name, index and home |
-//! | [`Value`], [`Number`] | what fits in a register |
-//! | [`Ticket`] | a number that can only be compared and followed |
+//! | [`Space`] | the source of registers, each with the paper's name, index and home |
+//! | [`Value`], [`Number`] | the content of a register |
+//! | [`Ticket`] | a number that can only be compared and incremented |
 //! | [`Count`] | a counter that only grows, read in rounds |
-//! | [`Linked`], [`Narrow`] | what is in a register for load-linked and store-conditional |
-//! | [`Local`] | what a process may carry from one loop turn, or section, to the next |
-//! | [`Exclusion`] | the trying protocol: `doorway`, `wait`, `exit`, with a place in line |
-//! | [`Part`] | a piece that papers share, with an operation and a rule about what it returns |
-//! | [`Property`] | what can be claimed of an algorithm |
-//! | [`Cost`] | which accesses are remote |
-//! | [`Solo`] | the simplest memory: one process, plain cells; used in the examples here |
-//! | [`conformance`] | the tests every memory passes |
+//! | [`Linked`], [`Narrow`] | the content of a register for load-linked and store-conditional |
+//! | [`Local`] | the private state that a process carries from turn to turn and from section to section |
+//! | [`Exclusion`] | a lock: `doorway`, `wait`, `exit` |
+//! | [`Reap`], [`Abort`], [`Assign`] | what some locks can do besides: recover from deaths, let waiters abort, name holders |
+//! | [`Part`] | a building block that papers share: an operation, and a rule about its results |
+//! | [`Property`] | the properties that are claimed and checked |
+//! | [`Cost`] | which accesses are remote memory references |
+//! | [`Solo`] | the simplest memory, for one process |
+//! | [`conformance`] | the tests that every memory passes |
 //!
 //! # Example: a lock in twenty lines
 //!
@@ -38,6 +39,7 @@
 //!
 //! impl<M: Memory> Exclusion<M> for Peterson<M> {
 //!     type Place = ();
+//!     type Inside = ();
 //!     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
 //!         m.at("1").write(&self.flag[p], true)?;
 //!         m.at("2").write(&self.victim, p)
@@ -53,8 +55,8 @@
 //! let mut solo = Solo::new();
 //! let lock = Peterson::new(&mut solo);
 //! let Ok(place) = lock.doorway(&mut solo, 0);
-//! let Ok(()) = lock.wait(&mut solo, 0, &place);
-//! let Ok(()) = lock.exit(&mut solo, 0, &place);
+//! let Ok(inside) = lock.wait(&mut solo, 0, &place);
+//! let Ok(()) = lock.exit(&mut solo, 0, &inside);
 //! ```
 #![no_std]
 extern crate alloc;
@@ -83,15 +85,11 @@ pub use memory::Memory;
 #[cfg(feature = "observed")]
 pub use observed::ticket_comparisons;
 pub use property::Property;
-pub use protocol::{Exclusion, Part};
+pub use protocol::{Abort, Assign, Exclusion, Part, Reap};
 pub use solo::{Solo, SoloReg};
 pub use space::{Home, Name, Space};
 pub use ticket::Ticket;
 pub use value::{Number, Value};
 
-/// A process' number, from 0.
-///
-/// ```
-/// let p: doorway_memory::Pid = 0;
-/// ```
+/// The number of a process, from 0.
 pub type Pid = usize;

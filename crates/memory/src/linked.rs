@@ -3,16 +3,9 @@ use core::fmt;
 
 use crate::{Ticket, Value};
 
-/// A value that leaves room in its word.
-///
-/// ```
-/// use doorway_memory::Narrow;
-/// assert_eq!(u8::BITS, <u8 as Narrow>::BITS);
-/// ```
+/// A value that leaves part of its word unused.
 pub trait Narrow: Value {
-    /// How many bits it has; what is above them is cut off.
-    ///
-    /// See the [trait's example](Narrow).
+    /// The number of bits of the word that are used; higher bits are cut off.
     const BITS: u32;
 }
 
@@ -25,14 +18,14 @@ macro_rules! narrow {
 }
 narrow!(bool: 1, u8: 8, u16: 16, u32: 32, Option<usize>: 32, Ticket: 36);
 
-/// What a register holds that is accessed by [`load_linked`](crate::Memory::load_linked) and
-/// [`store_conditional`](crate::Memory::store_conditional): a value, and beside it a *tag* in the rest of the word.
+/// The content of a register for [`load_linked`](crate::Memory::load_linked) and
+/// [`store_conditional`](crate::Memory::store_conditional): a value, and a *tag* in the rest of the word.
 ///
-/// The tag is what makes a store-conditional fail if anything was written since the load, even what was there before. In
-/// most memories it is a version: every write makes it one more, and a store-conditional is a compare-and-swap of both. It
-/// begins again after 2^(64 - [`BITS`](Narrow::BITS)) writes; who sleeps between load and store for exactly as many, and
-/// finds the same value, is deceived. A checker cannot count for ever: there the tag is the set of those who have loaded and
-/// may still store, which a write empties. That is what the operations mean, and no number grows.
+/// The tag makes a store-conditional fail if the register was written since the load, even with the same value. In most
+/// memories it is a version: every write increments it, and a store-conditional is a compare-and-swap of both. A version
+/// wraps after 2^(64 - [`BITS`](Narrow::BITS)) writes: a store-conditional succeeds wrongly if exactly that many writes came
+/// after its load and the last one wrote the same value. A checker cannot let a number grow for ever: there the tag is
+/// the set of processes whose links are intact, which a write empties. That is the definition of the operations.
 ///
 /// ```
 /// use doorway_memory::{Linked, Memory, Solo, Space};
@@ -55,14 +48,14 @@ pub struct Linked<T> {
 }
 
 impl<T: Narrow> Linked<T> {
-    /// What a register holds at first.
+    /// The initial content of a register.
     ///
     /// ```
     /// assert_eq!(doorway_memory::Linked::new(7_u8).value(), 7);
     /// ```
     #[must_use]
     pub const fn new(value: T) -> Self {
-        const { assert!(T::BITS <= 48, "there is room for a tag") };
+        const { assert!(T::BITS <= 48, "a tag needs at least 16 bits") };
         Linked { value, tag: 0 }
     }
 
@@ -75,7 +68,7 @@ impl<T: Narrow> Linked<T> {
         self.value
     }
 
-    /// The tag: a version, or in a checker a set of processes.
+    /// The tag: a version, or a set of processes in a checker.
     ///
     /// ```
     /// assert_eq!(doorway_memory::Linked::new(7_u8).tag(), 0);
@@ -86,7 +79,7 @@ impl<T: Narrow> Linked<T> {
         self.tag
     }
 
-    /// The same value with another tag, of which as much is kept as there is room for.
+    /// The same value with another tag, cut to the bits that are left for it.
     ///
     /// ```
     /// assert_eq!(doorway_memory::Linked::new(7_u8).with_tag(3).tag(), 3);
@@ -97,7 +90,7 @@ impl<T: Narrow> Linked<T> {
         Linked { tag: tag & (u64::MAX >> T::BITS), ..self }
     }
 
-    /// What is there after the next write.
+    /// The content after the next write.
     ///
     /// ```
     /// let next = doorway_memory::Linked::new(7_u8).followed_by(9);

@@ -1,12 +1,12 @@
-//! What a process carries from one loop turn, or section, to the next.
+//! The private state of a process.
 use alloc::vec::Vec;
 
 use crate::Value;
 
-/// Private state that survives from one loop turn to the next, or from one section of the protocol to the next.
+/// Private state that a process carries from one turn of a loop, or from one section of its passage, to the next.
 ///
-/// Every [`Value`] is a `Local`; so are tuples, arrays and vectors of them. A structure saves its fields
-/// in order and loads them in the same order:
+/// Every [`Value`] is a `Local`; so are tuples, arrays and vectors of them. A structure saves its fields in order and
+/// loads them in the same order:
 ///
 /// ```
 /// use doorway_memory::{Local, Sink, Source, Ticket};
@@ -24,7 +24,7 @@ use crate::Value;
 ///     }
 /// }
 /// ```
-pub trait Local: Clone {
+pub trait Local: Clone + Send + Sync {
     /// Saves the state, value by value.
     ///
     /// ```
@@ -52,41 +52,15 @@ pub trait Local: Clone {
     fn load(from: &mut impl Source) -> Self;
 }
 
-/// Where a [`Local`] is saved to; see [`Local::save`].
-///
-/// ```
-/// # use doorway_memory::{Sink, Value};
-/// struct Count(usize);
-/// impl Sink for Count {
-///     fn put<T: Value>(&mut self, _: T) { self.0 += 1 }
-/// }
-/// ```
+/// The destination of [`Local::save`].
 pub trait Sink {
     /// Saves one value.
-    ///
-    /// ```
-    /// # use doorway_memory::Sink;
-    /// fn save_both(to: &mut impl Sink) { to.put(true); to.put(7_u64); }
-    /// ```
     fn put<T: Value>(&mut self, value: T);
 }
 
-/// Where a [`Local`] is loaded from; see [`Local::load`].
-///
-/// ```
-/// # use doorway_memory::{Source, Value};
-/// struct Zeros;
-/// impl Source for Zeros {
-///     fn take<T: Value>(&mut self) -> T { T::of_word(0) }
-/// }
-/// ```
+/// The source of [`Local::load`].
 pub trait Source {
     /// Loads the next value.
-    ///
-    /// ```
-    /// # use doorway_memory::Source;
-    /// fn load_both(from: &mut impl Source) -> (bool, u64) { (from.take(), from.take()) }
-    /// ```
     fn take<T: Value>(&mut self) -> T;
 }
 

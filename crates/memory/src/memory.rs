@@ -7,13 +7,13 @@ use crate::{Linked, Local, Narrow, Number, Pid, Value};
 ///
 /// Three rules make an algorithm's source checkable.
 ///
-/// 1. *Deterministic*: what a process does next depends only on what its accesses returned. The checker runs every step that
-///    it needs, and a sample of them (all, up to 16,384) a second time in another order; a step that differs is reported. A
-///    process that differs only now and then, and in none of these runs, is not noticed.
-/// 2. *Loops are [`turns`](Memory::turns)*, or made of them: a turn passes on its `state` and nothing else, which the compiler
-///    sees to. Another loop is reported after 1,000 accesses in one section, and `turns` without an access after a
-///    million. A loop or a recursion that neither accesses the memory nor uses `turns` is not noticed: it hangs, or overflows
-///    the stack.
+/// 1. *Deterministic*: the next step of a process depends only on what its accesses returned. The checker executes every
+///    step that it needs, and a sample of them (all, up to 16,384) a second time in another order; a step that differs is
+///    reported. A process that differs in none of these executions goes unnoticed.
+/// 2. *Loops are [`turns`](Memory::turns)*, or made of them: a turn passes on its `state` and nothing else, which the
+///    compiler enforces. Another loop is reported after 1,000 accesses in one section, and `turns` without an access after a
+///    million. A loop or a recursion that neither accesses the memory nor uses `turns` goes unnoticed: it hangs, or
+///    overflows the stack.
 /// 3. *A halt is passed on* with `?`, never swallowed. The checker reports one that is swallowed.
 ///
 /// ```
@@ -30,41 +30,33 @@ use crate::{Linked, Local, Narrow, Number, Pid, Value};
 /// assert_eq!(increment(&mut solo, &x), Ok(41));
 /// assert_eq!(solo.read(&x), Ok(42));
 /// ```
-pub trait Memory: Sized {
-    /// Why an access did not happen: never, on real atomics; "stop here", under the checker; an I/O error elsewhere.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Solo};
-    /// fn cannot_fail(result: Result<u64, <Solo as Memory>::Halt>) -> u64 {
-    ///     let Ok(value) = result;
-    ///     value
-    /// }
-    /// ```
+///
+/// # Implementing a memory
+///
+/// | methods | a memory |
+/// |---|---|
+/// | `read`, `test`, `write`, `fetch_add`, `swap`, `compare_swap`, `fence`, `barrier`, `turns` | must implement them |
+/// | `update`, `load_linked`, `store_conditional`, `write_linked`, `read_linked` | must override them if it counts or interleaves steps: the defaults are loops of `compare_swap`, and a tag that grows |
+/// | `until` | overrides it to park waiters: the default spins |
+/// | `relax` | overrides it to pause or yield between two turns of a busy-wait |
+/// | `at` | overrides it to show the lines of a paper |
+/// | `fold` | may override it for speed; the meaning stays |
+/// | `all`, `all_but`, `each_but`, `spin`, `call` | leaves them alone |
+///
+/// [`conformance`](crate::conformance) tests what can be tested with one process.
+pub trait Memory: Sized + 'static {
+    /// Why an access did not take place: never on real atomics, "stop here" under the checker, an I/O error elsewhere.
     type Halt;
 
-    /// A register holding a `T`, made by this memory's [`Space`](crate::Space).
-    ///
-    /// ```
-    /// # use doorway_memory::Memory;
-    /// struct Lock<M: Memory> {
-    ///     flag: Vec<M::Reg<bool>>,
-    /// }
-    /// ```
-    type Reg<T: Value>;
+    /// A register that holds a `T`, made by this memory's [`Space`](crate::Space).
+    type Reg<T: Value>: Send + Sync;
 
     /// Reads a register.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Solo, Space};
-    /// let mut m = Solo::new();
-    /// let x = m.shared("x", 7_u64);
-    /// assert_eq!(m.read(&x), Ok(7));
-    /// ```
     #[track_caller]
     fn read<T: Value>(&mut self, reg: &Self::Reg<T>) -> Result<T, Self::Halt>;
 
-    /// Reads a register and keeps only the answer of `holds`. A process is what it has seen: seeing little keeps the
-    /// checker's state space small.
+    /// Reads a register and keeps only the answer of `holds`. The checker's states contain what processes have observed; to
+    /// keep the state space small, observe as little as possible.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -76,19 +68,10 @@ pub trait Memory: Sized {
     fn test<T: Value>(&mut self, reg: &Self::Reg<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Self::Halt>;
 
     /// Writes a register.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Solo, Space};
-    /// let mut m = Solo::new();
-    /// let x = m.shared("x", 7_u64);
-    /// m.write(&x, 8)?;
-    /// assert_eq!(m.read(&x), Ok(8));
-    /// # Ok::<(), core::convert::Infallible>(())
-    /// ```
     #[track_caller]
     fn write<T: Value>(&mut self, reg: &Self::Reg<T>, value: T) -> Result<(), Self::Halt>;
 
-    /// Adds to a register in one step and returns what it held before. Sums wrap.
+    /// Adds to a register in one step and returns its previous value. Sums wrap.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -100,7 +83,7 @@ pub trait Memory: Sized {
     #[track_caller]
     fn fetch_add<T: Number>(&mut self, reg: &Self::Reg<T>, by: T) -> Result<T, Self::Halt>;
 
-    /// Writes a register in one step and returns what it held before.
+    /// Writes a register in one step and returns its previous value.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -112,7 +95,7 @@ pub trait Memory: Sized {
     #[track_caller]
     fn swap<T: Value>(&mut self, reg: &Self::Reg<T>, value: T) -> Result<T, Self::Halt>;
 
-    /// Replaces `old` by `new` in one step, if the register holds `old`; says whether it did.
+    /// Replaces `old` by `new` in one step if the register holds `old`; returns whether it did.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -125,13 +108,11 @@ pub trait Memory: Sized {
     #[track_caller]
     fn compare_swap<T: Value>(&mut self, reg: &Self::Reg<T>, old: T, new: T) -> Result<bool, Self::Halt>;
 
-    /// Replaces what a register holds by what `action` makes of it, in one step, and returns what it held before: the atomic
-    /// action of papers in which all there is is one shared variable. The action is a pure function; it may be called more
-    /// than once.
+    /// Replaces a register's value `x` by `action(x)` in one step and returns `x`: the atomic action of papers that have a
+    /// single shared variable. The action is a pure function; it may be called more than once.
     ///
-    /// As given here it is a loop of compare-and-swaps, each of which fails only if another succeeds in between. That is as
-    /// good as one step where nobody counts steps, except that others can make it long; a memory that counts or interleaves
-    /// them does it in one.
+    /// The default is a loop of compare-and-swaps, each of which fails only if another process' succeeds. A memory that
+    /// counts or interleaves steps overrides it: there it must be one step.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -149,15 +130,15 @@ pub trait Memory: Sized {
         })
     }
 
-    /// Reads a register; what it returns is what [`store_conditional`](Memory::store_conditional) asks for. See [`Linked`].
+    /// Reads a register for a later [`store_conditional`](Memory::store_conditional), which takes the result. See [`Linked`].
     #[inline(always)]
     #[track_caller]
     fn load_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>) -> Result<Linked<T>, Self::Halt> {
         self.read(reg)
     }
 
-    /// Writes a register in one step, if nobody has since my last [`load_linked`](Memory::load_linked) of it, which returned
-    /// `link`; says whether it did. See [`Linked`].
+    /// Writes a register in one step if no process has written it since the caller's last
+    /// [`load_linked`](Memory::load_linked), which returned `link`; returns whether it did. See [`Linked`].
     #[inline(always)]
     #[track_caller]
     fn store_conditional<T: Narrow>(
@@ -169,7 +150,7 @@ pub trait Memory: Sized {
         self.compare_swap(reg, link, link.followed_by(value))
     }
 
-    /// Writes such a register whoever has loaded it: their store-conditionals fail. See [`Linked`].
+    /// Writes a linked register unconditionally: pending store-conditionals of other processes fail. See [`Linked`].
     #[inline(always)]
     #[track_caller]
     fn write_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>, value: T) -> Result<(), Self::Halt> {
@@ -177,44 +158,42 @@ pub trait Memory: Sized {
         Ok(())
     }
 
-    /// Reads such a register as any other. See [`Linked`].
+    /// Reads a linked register without linking it. See [`Linked`].
     #[inline(always)]
     #[track_caller]
     fn read_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>) -> Result<T, Self::Halt> {
         Ok(self.read(reg)?.value())
     }
 
-    /// My earlier writes are visible to everyone before my later reads. A memory that keeps everyone's accesses in one order
-    /// has nothing to do here. One with store buffers waits until its own is empty, as it does for a read-modify-write; between
-    /// a write and a later read of *another* register it does not do so of its own accord.
+    /// Makes the caller's earlier writes visible to all processes before its later reads.
+    ///
+    /// A sequentially consistent memory does nothing here. One with store buffers empties the caller's, as it does for a
+    /// read-modify-write; between a write and a later read of *another* register it does so only if asked.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
     /// let mut m = Solo::new();
     /// let flag = m.array("flag", 2, false);
     /// m.write(&flag[0], true)?;
-    /// m.fence()?; // else two processes doing this could both miss the other's flag
+    /// m.fence()?; // without it, two processes that do this could both miss the other's flag
     /// assert_eq!(m.read(&flag[1]), Ok(false));
     /// # Ok::<(), core::convert::Infallible>(())
     /// ```
     #[track_caller]
     fn fence(&mut self) -> Result<(), Self::Halt>;
 
-    /// Everyone's writes until now are visible to me, and mine to everyone, whatever they read from now on: a fence for all at
-    /// once. It is what makes a handshake cheap for one side: who does its part all the time does without a fence, and who
-    /// hardly ever does pays for both.
+    /// A fence for all processes at once: every write before it is visible to every read after it, whichever processes they
+    /// belong to.
     ///
-    /// ```
-    /// # use doorway_memory::{Memory, Solo};
-    /// Solo::new().barrier()?;
-    /// # Ok::<(), core::convert::Infallible>(())
-    /// ```
+    /// It makes a handshake cheap for one side: the fast path needs no fence, and the rare slow path pays for both sides.
     #[track_caller]
     fn barrier(&mut self) -> Result<(), Self::Halt>;
 
-    /// A loop whose only memory between turns is `state`: `Continue` starts the next turn with a new state, `Break` ends
-    /// the loop. What a turn saw is forgotten when it ends, so a busy-wait is a loop in the state graph and not an ever
-    /// longer history. The body is `Fn`, so the compiler sees to it that nothing else is carried along.
+    /// A loop that carries only `state` from turn to turn: `Continue` starts the next turn with a new state, `Break` ends the
+    /// loop.
+    ///
+    /// What a turn observed is forgotten when it ends, so a busy-wait is a cycle of the state graph and not an ever longer
+    /// history. The body is `Fn`, so the compiler ensures that nothing else is carried along.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -233,14 +212,15 @@ pub trait Memory: Sized {
         body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Self::Halt>,
     ) -> Result<B, Self::Halt>;
 
-    /// Names the line of the paper the next access belongs to; traces show it. Without a name they show the line of the
-    /// source file instead.
+    /// Names the line of the paper to which the next access belongs; executions show it. Without a name they show the line
+    /// of the source file.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
     /// let mut m = Solo::new();
     /// let flag = m.shared("flag", false);
     /// m.at("7").write(&flag, true)?;
+    /// assert_eq!(m.read(&flag), Ok(true));
     /// # Ok::<(), core::convert::Infallible>(())
     /// ```
     #[inline(always)]
@@ -248,12 +228,7 @@ pub trait Memory: Sized {
         self
     }
 
-    /// Called once for each unsuccessful turn of a [`spin`](Memory::spin): what waiting means is the memory's business.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Solo};
-    /// Solo::new().relax();
-    /// ```
+    /// Called once for each unsuccessful turn of a [`spin`](Memory::spin), for the memory to pause, yield or park.
     #[inline(always)]
     fn relax(&mut self) {}
 
@@ -279,8 +254,7 @@ pub trait Memory: Sized {
         })
     }
 
-    /// Goes through `0..n` as long as `holds` says yes; true if it always did. The early end is what a loop over
-    /// opponents' flags needs.
+    /// Whether `holds` is true for all of `0..n`; stops at the first for which it is not.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -299,7 +273,7 @@ pub trait Memory: Sized {
         })
     }
 
-    /// The same for everyone in `0..n` but `p`: "for all j ≠ i".
+    /// Whether `holds` is true for all of `0..n` except `p`: "for all j ≠ i".
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -319,7 +293,7 @@ pub trait Memory: Sized {
         self.all(n, move |m, i| if i == p { Ok(true) } else { holds(m, i) })
     }
 
-    /// Goes through everyone in `0..n` but `p`: "for each j ≠ i".
+    /// Goes through `0..n` except `p`: "for each j ≠ i".
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -339,7 +313,7 @@ pub trait Memory: Sized {
         self.fold(n, (), move |m, (), i| if i == p { Ok(()) } else { body(m, i) })
     }
 
-    /// Waits until `done` says so.
+    /// Busy-waits until `done` returns true.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
@@ -360,16 +334,17 @@ pub trait Memory: Sized {
         })
     }
 
-    /// Waits until a register holds what it should: the papers' `await`. Unlike a [`spin`](Memory::spin), it tells the
-    /// memory what is waited for, so that who writes the register can know whom that concerns. A closure that needs something
-    /// should own it (`move`): what it only borrows has to lie in memory, even where nobody waits.
+    /// Waits until `holds` is true of a register: the papers' `await`.
+    ///
+    /// Unlike a [`spin`](Memory::spin), it tells the memory the condition, so that a writer of the register can tell which
+    /// waiters to wake. A closure should own what it needs (`move`): what it borrows has to be in memory, even in an
+    /// uncontended passage.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};
     /// let mut m = Solo::new();
     /// let head = m.shared("Head", true);
-    /// m.until(&head, |head| head)?;
-    /// # Ok::<(), core::convert::Infallible>(())
+    /// assert_eq!(m.until(&head, |head| head), Ok(()));
     /// ```
     #[inline(always)]
     #[track_caller]
@@ -377,7 +352,7 @@ pub trait Memory: Sized {
         self.spin(|m| m.test(reg, &holds))
     }
 
-    /// Does something and forgets how: only the result stays in the process' history.
+    /// Runs `body` and forgets what it observed: only its result stays in the process' history.
     ///
     /// ```
     /// # use doorway_memory::{Memory, Solo, Space};

@@ -1,6 +1,6 @@
-//! Which tickets are compared: what a checker has to know to renumber them.
+//! Observation of ticket comparisons, which a checker needs in order to renumber tickets.
 //!
-//! Without the feature `observed` there is nothing here to run, so threads and processes pay nothing for it.
+//! Without the feature `observed` all of it compiles to nothing, so native locks do not pay for it.
 
 #[cfg(not(feature = "observed"))]
 #[inline(always)]
@@ -35,9 +35,9 @@ mod with_std {
         SEEN.with_borrow_mut(|seen| seen.push((a, b)));
     }
 
-    /// Runs `act`, and returns with its result every pair of tickets that it compared on this thread.
+    /// Runs `act` and returns its result, with every pair of tickets that it compared on this thread.
     ///
-    /// An algorithm can tell apart two sets of tickets only by comparing; so this is all that it can know of them.
+    /// Comparisons are all that an algorithm can learn about tickets.
     ///
     /// ```
     /// use doorway_memory::{Ticket, ticket_comparisons};
@@ -46,7 +46,7 @@ mod with_std {
     /// assert_eq!((larger, compared), (true, vec![(one, Ticket::ZERO)]));
     /// ```
     pub fn ticket_comparisons<R>(act: impl FnOnce() -> R) -> (R, Vec<(Ticket, Ticket)>) {
-        /// Ends observing, if `act` panics too.
+        /// Ends the observation, also if `act` panics.
         struct Observing;
         impl Drop for Observing {
             fn drop(&mut self) {

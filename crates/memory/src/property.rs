@@ -1,7 +1,7 @@
-//! What can be claimed of an algorithm.
+//! The properties of algorithms.
 use core::fmt;
 
-/// What can be claimed of an algorithm, and checked.
+/// A property of an algorithm. `docs/glossary.md` has the definitions that the checker and the fuzzer's explorer decide.
 ///
 /// ```
 /// use doorway_memory::Property;
@@ -11,40 +11,35 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum Property {
-    /// At most k processes are inside at once.
+    /// At most k processes are in the critical section at once.
     Exclusion,
-    /// If someone is trying to enter or to leave, then eventually someone enters or has left.
+    /// If a process tries to enter or to leave, then eventually some process enters or has left.
     DeadlockFreedom,
-    /// Everyone who tries to enter or to leave eventually has.
+    /// Every process that tries to enter or to leave eventually has.
     StarvationFreedom,
-    /// Who is through the doorway before another starts it enters first.
+    /// First come, first served: a process that completes the doorway before another process begins it enters first.
     Fcfs,
-    /// If k processes are through the doorway before another starts it, one of them enters before it.
+    /// If k processes complete the doorway before another begins it, one of them enters before the other.
     KFcfs,
-    /// First-in-first-enabled: if one who started after I was through the doorway enters before me, I can enter in a
-    /// bounded number of my own steps.
+    /// First in, first enabled: if process q begins the doorway after p has completed it and enters before p, then p can
+    /// enter in a bounded number of its own steps.
     Fife,
-    /// There is a bound on how often one who came later enters first.
+    /// The number of times that later arrivals enter before a waiter is bounded.
     Bypass,
-    /// The exit takes a bounded number of one's own steps, whatever others do.
+    /// The exit section takes a bounded number of the process' own steps, whatever others do.
     BoundedExit,
-    /// The doorway takes a bounded number of one's own steps, whatever others do.
+    /// The doorway takes a bounded number of the process' own steps, whatever others do.
     WaitFreeDoorway,
-    /// k-assignment: everyone inside has a name, below k, that nobody else inside has.
+    /// k-assignment: every holder has a name below k that no other holder has.
     Assignment,
-    /// What a part's calls return obeys the part's rule.
+    /// The results of a part's calls obey the part's rule.
     Rule,
-    /// A part's call takes a bounded number of one's own steps, whatever others do.
+    /// A part's call takes a bounded number of the process' own steps, whatever others do.
     WaitFree,
 }
 
 impl Property {
-    /// Every property of a lock, in the order tables show them.
-    ///
-    /// ```
-    /// # use doorway_memory::Property;
-    /// assert_eq!(Property::OF_LOCKS[0], Property::Exclusion);
-    /// ```
+    /// Every property of a lock, in the order of tables.
     pub const OF_LOCKS: [Property; 9] = [
         Property::Exclusion,
         Property::DeadlockFreedom,
@@ -57,7 +52,7 @@ impl Property {
         Property::WaitFreeDoorway,
     ];
 
-    /// Every property of a lock that [assigns](crate::Exclusion::ASSIGNS) names: one more.
+    /// Every property of a lock that [assigns](crate::Assign) names: one more.
     ///
     /// ```
     /// # use doorway_memory::Property;
@@ -71,11 +66,6 @@ impl Property {
     };
 
     /// Every property of a part.
-    ///
-    /// ```
-    /// # use doorway_memory::Property;
-    /// assert!(Property::OF_PARTS.contains(&Property::Rule));
-    /// ```
     pub const OF_PARTS: [Property; 2] = [Property::Rule, Property::WaitFree];
 
     /// The name on the command line and in JSON.

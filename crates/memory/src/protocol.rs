@@ -1,13 +1,17 @@
-//! What an algorithm implements.
+//! The traits of algorithms.
 use alloc::string::String;
 
 use crate::{Local, Memory, Pid};
 
-/// Mutual exclusion and k-exclusion: the trying protocol in three parts.
+/// Mutual exclusion and k-exclusion: the trying protocol in three sections.
 ///
-/// A process runs `doorway`, then `wait`; then it is inside, until it runs `exit`. The doorway is the part that must not
-/// wait for anyone: who is through it first is served first, if the algorithm is fair. What it returns, the `Place`, is the
-/// place in line; it is all that is carried into `wait` and `exit`. Who does not know the algorithm waits with `enter`.
+/// A process runs `doorway`, then `wait`; then it is in the critical section until it runs `exit`. The doorway is the
+/// section that waits for nobody: a fair lock serves processes in the order in which they complete it. It returns the
+/// `Place`, the position in the queue, which is all that is carried into `wait`; `wait` returns what is carried into
+/// `exit`.
+///
+/// Locks that can do more implement [`Reap`], [`Abort`] or [`Assign`], and say so in [`recovery`](Self::recovery),
+/// [`aborting`](Self::aborting) and [`names`](Self::names) for callers that know the lock only by its name.
 ///
 /// See the [crate's example](crate).
 ///
@@ -17,176 +21,105 @@ use crate::{Local, Memory, Pid};
 /// /// One whole passage.
 /// fn passage<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
 ///     let place = lock.doorway(m, p)?;
-///     let place = lock.enter(m, p, &place)?;
-///     // inside
-///     lock.exit(m, p, &place)
+///     let inside = lock.wait(m, p, &place)?;
+///     // the critical section
+///     lock.exit(m, p, &inside)
 /// }
 /// ```
-pub trait Exclusion<M: Memory> {
-    /// The place in line.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// fn copy<M: Memory, A: Exclusion<M>>(place: &A::Place) -> A::Place { place.clone() }
-    /// ```
+pub trait Exclusion<M: Memory>: Send + Sync {
+    /// The position in the queue.
     type Place: Local;
 
-    /// Whether processes are all alike: no method looks at `p`. Then states that differ only in who is who can be counted
-    /// as one. A checker that does so tests that it is true.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// fn alike<M: Memory, A: Exclusion<M>>() -> bool { A::SYMMETRIC }
-    /// ```
+    /// What a holder knows that its exit section needs; `()` if that is nothing. To keep the state space small, it should
+    /// be as little as possible.
+    type Inside: Local;
+
+    /// Whether processes are all alike: no method uses `p`. Then a checker may count states that differ only by a
+    /// permutation of the processes as one. It tests that the claim is true.
     const SYMMETRIC: bool = false;
 
-    /// Whether the passage of a process that has died can be finished by others: whether there is a [`reap`](Self::reap).
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// fn survives<M: Memory, A: Exclusion<M>>() -> bool { A::REAPABLE }
-    /// ```
-    const REAPABLE: bool = false;
-
-    /// Whether a process can give up while it waits: whether there is an [`abandon`](Self::abandon).
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// fn has_deadlines<M: Memory, A: Exclusion<M>>() -> bool { A::ABANDONABLE }
-    /// ```
-    const ABANDONABLE: bool = false;
-
-    /// Whether everyone inside has a name of its own: whether there is a [`name`](Self::name).
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// fn has_names<M: Memory, A: Exclusion<M>>() -> bool { A::ASSIGNS }
-    /// ```
-    const ASSIGNS: bool = false;
-
-    /// Takes a place in line.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M) -> Result<(), M::Halt> {
-    /// let place = lock.doorway(m, 0)?;
-    /// # Ok(()) }
-    /// ```
+    /// Takes a position in the queue.
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Self::Place, M::Halt>;
 
-    /// Waits until it is our turn.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
-    /// lock.wait(m, 0, place)?;
-    /// # Ok(()) }
-    /// ```
-    fn wait(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
+    /// Waits until the process may enter the critical section.
+    fn wait(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<Self::Inside, M::Halt>;
 
-    /// What of the place is still needed inside and in the exit. All of it, unless an algorithm says otherwise: a place
-    /// that is forgotten leaves a checker with fewer states to tell apart.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
-    /// lock.wait(m, 0, place)?;
-    /// let place = lock.inside(place);
-    /// lock.exit(m, 0, &place)?;
-    /// # Ok(()) }
-    /// ```
-    fn inside(&self, place: &Self::Place) -> Self::Place {
-        place.clone()
+    /// Leaves the critical section.
+    fn exit(&self, m: &mut M, p: Pid, inside: &Self::Inside) -> Result<(), M::Halt>;
+
+    /// Recovery from a process' death, if this lock has it.
+    fn recovery(&self) -> Option<&dyn Reap<M>> {
+        None
     }
 
-    /// Waits until it is our turn, and returns the place [`inside`](Self::inside): the one to leave with.
-    ///
-    /// An algorithm that finds out only while it waits what its exit has to know says so here, and its `wait` is this,
-    /// forgetting the place.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
-    /// let place = lock.enter(m, 0, place)?;
-    /// lock.exit(m, 0, &place)?;
-    /// # Ok(()) }
-    /// ```
-    #[inline(always)]
-    fn enter(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<Self::Place, M::Halt> {
-        self.wait(m, p, place)?;
-        Ok(self.inside(place))
+    /// How a waiter aborts, if this lock is abortable.
+    fn aborting(&self) -> Option<&dyn Abort<M, Self::Place>> {
+        None
     }
 
-    /// Lets the next one in.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place) -> Result<(), M::Halt> {
-    /// lock.exit(m, 0, place)?;
-    /// # Ok(()) }
-    /// ```
-    fn exit(&self, m: &mut M, p: Pid, place: &Self::Place) -> Result<(), M::Halt>;
-
-    /// The name one has inside: below k, and nobody else inside has it. So k-exclusion becomes k-assignment, and a name can be
-    /// the number of one of k things to use there.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory};
-    /// # fn f<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, place: &A::Place, printers: &[&str]) -> Result<(), M::Halt> {
-    /// let place = lock.enter(m, 0, place)?;
-    /// let printer = printers[lock.name(&place)];
-    /// # Ok(()) }
-    /// ```
-    ///
-    /// # Panics
-    /// If it does not [assign](Self::ASSIGNS) names, or if this is not a place inside.
-    fn name(&self, _: &Self::Place) -> usize {
-        unreachable!("only what `ASSIGNS` has names")
-    }
-
-    /// Gives up, while waiting. Takes the place of the rest of `wait`, and of `exit`: afterwards the process is not in line
-    /// any more, and can come again.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory, Pid};
-    /// /// Gets in line, and out of it again.
-    /// fn change_of_mind<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
-    ///     assert!(A::ABANDONABLE);
-    ///     let place = lock.doorway(m, p)?;
-    ///     lock.abandon(m, p, &place)
-    /// }
-    /// ```
-    ///
-    /// # Panics
-    /// If it is not [`ABANDONABLE`](Self::ABANDONABLE).
-    fn abandon(&self, _: &mut M, _: Pid, _: &Self::Place) -> Result<(), M::Halt> {
-        unreachable!("only what is `ABANDONABLE` is abandoned")
-    }
-
-    /// Finishes the passage of a process that has died, wherever it was: in the doorway, waiting, inside, on the way out, in
-    /// no passage at all, or being reaped by someone who has died too. It gets no place, for that died with the process.
-    ///
-    /// Anyone who knows that the process is dead can do it, in the midst of a passage of their own too; but not two at a time
-    /// for the same process. When it is done, the process' number is free for another.
-    ///
-    /// ```
-    /// # use doorway_memory::{Exclusion, Memory, Pid};
-    /// /// A new process takes the number of a dead one.
-    /// fn inherit<M: Memory, A: Exclusion<M>>(lock: &A, m: &mut M, dead: Pid) -> Result<A::Place, M::Halt> {
-    ///     assert!(A::REAPABLE);
-    ///     lock.reap(m, dead)?;
-    ///     lock.doorway(m, dead)
-    /// }
-    /// ```
-    ///
-    /// # Panics
-    /// If it is not [`REAPABLE`](Self::REAPABLE).
-    fn reap(&self, _: &mut M, _dead: Pid) -> Result<(), M::Halt> {
-        unreachable!("only what is `REAPABLE` is reaped")
+    /// The holders' names, if this lock assigns them.
+    fn names(&self) -> Option<&dyn Assign<Self::Inside>> {
+        None
     }
 }
 
-/// A piece that papers share: an operation, and a rule about what the processes' calls return.
+/// A lock that recovers from the death of a process.
+///
+/// ```
+/// use doorway_memory::{Exclusion, Memory, Pid, Reap};
+///
+/// /// A new process takes the number of a dead one.
+/// fn inherit<M: Memory, A: Exclusion<M> + Reap<M>>(lock: &A, m: &mut M, dead: Pid) -> Result<A::Place, M::Halt> {
+///     lock.reap(m, dead)?;
+///     lock.doorway(m, dead)
+/// }
+/// ```
+pub trait Reap<M: Memory> {
+    /// Completes the passage of a process that has died, wherever that happened: in the doorway, in the waiting section, in
+    /// the critical section, in the exit section, in no passage at all, or while it was being reaped by a process that
+    /// has died too. There is no place to pass: it died with the process.
+    ///
+    /// Any process that knows of the death can do it, also during a passage of its own; but no two at once for the same
+    /// dead process. Afterwards the dead process' number is free.
+    fn reap(&self, m: &mut M, dead: Pid) -> Result<(), M::Halt>;
+}
+
+/// A lock whose waiters can abort.
+///
+/// ```
+/// use doorway_memory::{Abort, Exclusion, Memory, Pid};
+///
+/// /// Joins the queue, and leaves it again.
+/// fn in_and_out<M: Memory, A: Exclusion<M> + Abort<M, A::Place>>(lock: &A, m: &mut M, p: Pid) -> Result<(), M::Halt> {
+///     let place = lock.doorway(m, p)?;
+///     lock.abort(m, p, &place)
+/// }
+/// ```
+pub trait Abort<M: Memory, Place> {
+    /// Leaves the queue instead of entering the critical section: takes the place of the rest of `wait` and of `exit`.
+    fn abort(&self, m: &mut M, p: Pid, place: &Place) -> Result<(), M::Halt>;
+}
+
+/// A lock whose holders have names: k-assignment.
+///
+/// ```
+/// use doorway_memory::{Assign, Exclusion, Memory, Pid};
+///
+/// /// The printer of a holder.
+/// fn printer<'a, M: Memory, A: Exclusion<M> + Assign<A::Inside>>(
+///     lock: &A,
+///     inside: &A::Inside,
+///     printers: &'a [&str],
+/// ) -> &'a str {
+///     printers[lock.name(inside)]
+/// }
+/// ```
+pub trait Assign<Inside> {
+    /// The name of a holder: below k, and different from every other holder's. So it can be the index of one of k things.
+    fn name(&self, inside: &Inside) -> usize;
+}
+
+/// A building block that papers share: an operation, and a rule about the results of the processes' calls.
 ///
 /// ```
 /// use doorway_memory::{Memory, Part, Pid, Space};
@@ -207,43 +140,19 @@ pub trait Exclusion<M: Memory> {
 ///     }
 /// }
 /// ```
-pub trait Part<M: Memory> {
-    /// What a call returns.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Part};
-    /// fn copy<M: Memory, A: Part<M>>(outcome: &A::Outcome) -> A::Outcome { outcome.clone() }
-    /// ```
+pub trait Part<M: Memory>: Send + Sync {
+    /// The result of a call.
     type Outcome: Local;
 
-    /// Whether a process calls again and again, or once.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Part};
-    /// fn once<M: Memory, A: Part<M>>() -> bool { !A::AGAIN }
-    /// ```
+    /// Whether a process may call more than once.
     const AGAIN: bool = false;
 
     /// The operation.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Part};
-    /// # fn f<M: Memory, A: Part<M>>(part: &A, m: &mut M) -> Result<(), M::Halt> {
-    /// let outcome = part.call(m, 0)?;
-    /// # Ok(()) }
-    /// ```
     fn call(&self, m: &mut M, p: Pid) -> Result<Self::Outcome, M::Halt>;
 
-    /// Whether what the processes' latest calls returned is allowed (`None`: not called yet), and if not, why.
+    /// Judges the results of the processes' latest calls; `None` for a process that has not completed one.
     ///
     /// # Errors
-    /// What is wrong, in words.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Part};
-    /// # fn f<M: Memory, A: Part<M>>(part: &A, mine: A::Outcome) {
-    /// assert!(part.rule(&[Some(mine), None]).is_ok());
-    /// # }
-    /// ```
+    /// What is wrong with them.
     fn rule(&self, latest: &[Option<Self::Outcome>]) -> Result<(), String>;
 }

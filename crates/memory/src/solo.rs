@@ -1,15 +1,15 @@
 //! The simplest memory.
-use alloc::rc::Rc;
+use alloc::sync::Arc;
 use core::{
-    cell::Cell,
     convert::Infallible,
     marker::PhantomData,
     ops::ControlFlow::{self, Break, Continue},
+    sync::atomic::{AtomicU64, Ordering::SeqCst},
 };
 
 use crate::{Home, Local, Memory, Name, Number, Space, Value};
 
-/// The simplest memory: plain cells, for one process at a time. Good for examples and for unit tests of single passages.
+/// The simplest memory, for one process at a time: for examples and for unit tests of single passages.
 ///
 /// ```
 /// use doorway_memory::{Memory, Solo, Space};
@@ -22,10 +22,6 @@ pub struct Solo(());
 
 impl Solo {
     /// An empty memory.
-    ///
-    /// ```
-    /// let m = doorway_memory::Solo::new();
-    /// ```
     #[must_use]
     pub fn new() -> Self {
         Solo(())
@@ -33,27 +29,22 @@ impl Solo {
 }
 
 /// A register of [`Solo`].
-///
-/// ```
-/// # use doorway_memory::{Solo, SoloReg, Space};
-/// let flag: SoloReg<bool> = Solo::new().shared("flag", false);
-/// ```
 #[derive(Clone, Debug)]
-pub struct SoloReg<T>(Rc<Cell<u64>>, PhantomData<T>);
+pub struct SoloReg<T>(Arc<AtomicU64>, PhantomData<T>);
 
 impl<T: Value> SoloReg<T> {
     fn get(&self) -> T {
-        T::of_word(self.0.get())
+        T::of_word(self.0.load(SeqCst))
     }
     fn set(&self, value: T) {
-        self.0.set(value.to_word());
+        self.0.store(value.to_word(), SeqCst);
     }
 }
 
 impl Space for Solo {
     type Mem = Solo;
     fn register<T: Value>(&mut self, _: Name, _: Home, init: T) -> SoloReg<T> {
-        SoloReg(Rc::new(Cell::new(init.to_word())), PhantomData)
+        SoloReg(Arc::new(AtomicU64::new(init.to_word())), PhantomData)
     }
 }
 

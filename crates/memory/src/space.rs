@@ -1,10 +1,10 @@
-//! Where registers come from.
+//! The source of registers.
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::{Memory, Pid, Value};
 
-/// Makes registers. An algorithm's constructor takes one and asks for what its paper declares.
+/// A source of registers. An algorithm's constructor takes one and makes the registers that its paper declares.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};
@@ -21,15 +21,10 @@ use crate::{Memory, Pid, Value};
 /// }
 /// ```
 pub trait Space {
-    /// The memory the registers belong to.
-    ///
-    /// ```
-    /// # use doorway_memory::{Memory, Space};
-    /// fn one<S: Space>(space: &mut S) -> <S::Mem as Memory>::Reg<bool> { space.shared("flag", false) }
-    /// ```
+    /// The memory of the registers.
     type Mem: Memory;
 
-    /// Makes one register. The other methods are made of this one.
+    /// Makes one register. The other methods call this one.
     ///
     /// ```
     /// use doorway_memory::{Home, Memory, Name, Solo, Space};
@@ -39,17 +34,12 @@ pub trait Space {
     /// ```
     fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> <Self::Mem as Memory>::Reg<T>;
 
-    /// One register that is nobody's in particular: `victim`.
-    ///
-    /// ```
-    /// # use doorway_memory::{Solo, Space};
-    /// let victim = Solo::new().shared("victim", 0_usize);
-    /// ```
+    /// One register without a home: `victim`.
     fn shared<T: Value>(&mut self, name: &'static str, init: T) -> <Self::Mem as Memory>::Reg<T> {
         self.register(Name::new(name), Home::Nobody, init)
     }
 
-    /// One register for each process, at home with it: `flag[0]` … `flag[n-1]`.
+    /// One register for each process, which is its home: `flag[0]` … `flag[n-1]`.
     ///
     /// ```
     /// # use doorway_memory::{Solo, Space};
@@ -59,7 +49,7 @@ pub trait Space {
         (0..n).map(|i| self.register(Name::new(name).index(i), Home::Of(i), init)).collect()
     }
 
-    /// An array that is nobody's in particular: `victim[0]` … `victim[len-1]`.
+    /// An array without a home: `victim[0]` … `victim[len-1]`.
     ///
     /// ```
     /// # use doorway_memory::{Solo, Space};
@@ -97,7 +87,7 @@ impl Name {
     /// The name with one more index.
     ///
     /// # Panics
-    /// With a fifth index: the papers have none.
+    /// With a fifth index.
     ///
     /// ```
     /// # use doorway_memory::Name;
@@ -118,17 +108,11 @@ impl fmt::Display for Name {
     }
 }
 
-/// Where a register is: in distributed shared memory an access to one's own is not remote, and who is at home is who
-/// waits there.
-///
-/// ```
-/// use doorway_memory::Home;
-/// assert_ne!(Home::Of(0), Home::Nobody);
-/// ```
+/// Where a register is in distributed shared memory: a process accesses its own registers locally, and waits on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Home {
-    /// Remote to everyone.
+    /// Remote to every process.
     Nobody,
-    /// At home with one process.
+    /// Local to one process.
     Of(Pid),
 }

@@ -1,12 +1,12 @@
-//! What a register can hold.
+//! Values of registers.
 use alloc::{vec, vec::Vec};
 use core::fmt::{self, Debug};
 
 use crate::Ticket;
 
-/// What a register can hold: anything that fits one machine word.
+/// A value of a register: anything that fits one machine word.
 ///
-/// Small structures are packed by hand, which also says how many bits each part may take:
+/// Small structures are packed by hand, which shows how many bits each field takes:
 ///
 /// ```
 /// use doorway_memory::Value;
@@ -24,28 +24,18 @@ use crate::Ticket;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a register's `Value` nor a process' `Local` state",
-    label = "implement `Value` if a register holds it; implement `Local` if it is a place, or the state of a loop",
+    label = "implement `Value` if a register holds it; implement `Local` if it is a `Place`, an `Inside` or the state of a loop",
     note = "`Local` is two methods, `save` and `load`, and every `Value` is a `Local`"
 )]
-pub trait Value: Copy + Eq + Debug {
+pub trait Value: Copy + Eq + Debug + Send + Sync {
     /// The value as a word. Different values have different words.
-    ///
-    /// ```
-    /// # use doorway_memory::Value;
-    /// assert_eq!(true.to_word(), 1);
-    /// ```
     fn to_word(self) -> u64;
 
-    /// The value whose word this is.
-    ///
-    /// ```
-    /// # use doorway_memory::Value;
-    /// assert_eq!(bool::of_word(1), true);
-    /// ```
+    /// The value of a word.
     fn of_word(word: u64) -> Self;
 
-    /// The same value with `f` applied to every ticket in it. A type that holds tickets must say so here, or the checker
-    /// cannot renumber them; every other type keeps this default.
+    /// The same value with `f` applied to every ticket in it. A type that contains tickets must override this, or the checker
+    /// cannot renumber them.
     ///
     /// ```
     /// use doorway_memory::{Ticket, Value};
@@ -57,8 +47,8 @@ pub trait Value: Copy + Eq + Debug {
         self
     }
 
-    /// Everything a register of this type may hold if its tickets are of these; nothing if that is not known. A read that
-    /// overlaps a write of a *safe* register may return any of it.
+    /// Every value of this type whose tickets are among `tickets`; `None` if there are too many to list. A read that overlaps
+    /// a write of a *safe* register may return any of them.
     ///
     /// ```
     /// use doorway_memory::{Ticket, Value};
@@ -71,8 +61,8 @@ pub trait Value: Copy + Eq + Debug {
         None
     }
 
-    /// What a register that counts holds after this, if the type is for counting in steps of one. A hint for those who
-    /// wait: whoever waits for the next value is the next in line.
+    /// The next value of a counter, if this is the type of one. It is a hint for waiting: a waiter for the next value is the
+    /// next to be served.
     ///
     /// ```
     /// use doorway_memory::{Count, Value};
@@ -86,7 +76,7 @@ pub trait Value: Copy + Eq + Debug {
         None
     }
 
-    /// How traces print the value: as the papers do.
+    /// Prints the value in an execution, in the papers' notation.
     ///
     /// ```
     /// use doorway_memory::Value;
@@ -101,7 +91,7 @@ pub trait Value: Copy + Eq + Debug {
     }
 }
 
-/// A value that can be added to in one step.
+/// A value that [`fetch_add`](crate::Memory::fetch_add) can add to.
 ///
 /// Words must add as the numbers do: `a.to_word() + b.to_word()`, wrapping, is a word of `a + b`.
 ///
@@ -155,7 +145,7 @@ impl Value for () {
     fn of_word(_: u64) -> Self {}
 }
 
-/// `None` is the papers' ⊥: nobody. Its word is 0, so `Some(usize::MAX)` has none; a checker refuses it.
+/// `None` is the papers' ⊥. Its word is 0, so `Some(usize::MAX)` has no word; a checker refuses it.
 impl Value for Option<usize> {
     #[inline(always)]
     fn to_word(self) -> u64 {
@@ -190,7 +180,7 @@ impl Value for Ticket {
     }
 }
 
-/// `None` is the papers' ∞: no ticket, or one later than all. Its word is 0.
+/// `None` is the papers' ∞: no ticket, or one that is later than every other. Its word is 0.
 impl Value for Option<Ticket> {
     #[inline(always)]
     fn to_word(self) -> u64 {
