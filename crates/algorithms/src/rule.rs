@@ -3,7 +3,7 @@ use alloc::string::String;
 
 use doorway_memory::Pid;
 
-/// The rule of a part whose calls are judged one by one: `complaint` says what is wrong with an outcome, if anything is.
+/// Applies a rule that judges each call by itself: `complaint` describes what is wrong with an outcome, if anything is.
 pub(crate) fn of_each_call<T: Copy>(
     latest: &[Option<T>],
     complaint: impl Fn(Pid, T) -> Option<String>,

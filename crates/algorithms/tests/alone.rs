@@ -1,46 +1,46 @@
-//! Every lock of the registry, where nobody has to wait.
+//! Every lock of the registry, in executions without waiting.
 use doorway_algorithms::{
-    About, Claim, Size,
+    About, Condition, Size,
     registry::{self, Visitor},
 };
 use doorway_memory::{Exclusion, Part, Property, Solo};
 
 #[test]
-fn who_finds_fewer_than_k_inside_gets_in() {
+fn enters_without_waiting_below_capacity() {
     for &about in registry::all() {
-        // The others may let one who is alone wait for ever.
-        if about.fails(Property::DeadlockFreedom) {
+        // In these an uncontended process may wait for ever.
+        if about.lacks(Property::DeadlockFreedom) {
             continue;
         }
         for (n, k) in (2..=6).flat_map(|n| (1..n).map(move |k| (n, k))) {
             if let Ok(size) = about.size(Some(n), Some(k)) {
-                registry::visit(about, size, Crowd);
+                registry::visit(about, size, FillToCapacity);
             }
         }
     }
 }
 
-/// As many as fit inside go in one after the other, then out again; twice, and everyone has been among them.
-struct Crowd;
+/// k processes enter one after the other and then leave; 2n times, with every process among them.
+struct FillToCapacity;
 
-impl Visitor for Crowd {
+impl Visitor for FillToCapacity {
     type Space = Solo;
     type Output = ();
 
-    fn exclusion<A: Exclusion<Solo>>(self, _: &'static About, size: Size, make: impl Fn(&mut Solo) -> A) {
+    fn lock<A: Exclusion<Solo>>(self, _: &'static About, size: Size, make: impl Fn(&mut Solo) -> A) {
         let mut m = Solo::new();
         let lock = make(&mut m);
         for first in 0..2 * size.n {
-            let crowd = (first..first + size.k).map(|p| p % size.n);
-            let inside: Vec<_> = crowd
+            let entering = (first..first + size.k).map(|p| p % size.n);
+            let inside: Vec<_> = entering
                 .map(|p| {
                     let Ok(place) = lock.doorway(&mut m, p);
-                    let Ok(place) = lock.enter(&mut m, p, &place);
-                    (p, place)
+                    let Ok(inside) = lock.wait(&mut m, p, &place);
+                    (p, inside)
                 })
                 .collect();
-            for (p, place) in inside {
-                let Ok(()) = lock.exit(&mut m, p, &place);
+            for (p, inside) in inside {
+                let Ok(()) = lock.exit(&mut m, p, &inside);
             }
         }
     }
@@ -50,31 +50,32 @@ impl Visitor for Crowd {
     }
 }
 
-/// All places are taken by processes that die there, and all others die in line; then everyone is reaped, and as many as fit
-/// get in.
+/// k holders and all waiters die, some waiters after an abort; then all processes are reaped, and k processes enter.
 #[test]
-fn places_of_the_dead_and_of_those_who_gave_up_are_free_again() {
-    for about in registry::all().iter().copied().filter(|about| about.claims.contains(&Claim::Deaths)) {
+fn reaps_and_aborts_restore_the_capacity() {
+    for about in registry::all().iter().copied().filter(|about| about.tolerates(Condition::Deaths)) {
         for (n, k) in (2..=6).flat_map(|n| (1..n).map(move |k| (n, k))) {
-            registry::visit(about, about.size(Some(n), Some(k)).expect("it is for any n and k"), Disaster);
+            registry::visit(about, about.size(Some(n), Some(k)).expect("any k < n is supported"), ReapEveryProcess);
         }
     }
 }
 
-struct Disaster;
+struct ReapEveryProcess;
 
-impl Visitor for Disaster {
+impl Visitor for ReapEveryProcess {
     type Space = Solo;
     type Output = ();
 
-    fn exclusion<A: Exclusion<Solo>>(self, about: &'static About, size: Size, make: impl Fn(&mut Solo) -> A) {
-        assert!(A::REAPABLE && A::ABANDONABLE, "`{}` claims to survive it", about.name);
+    fn lock<A: Exclusion<Solo>>(self, about: &'static About, size: Size, make: impl Fn(&mut Solo) -> A) {
         let mut m = Solo::new();
         let lock = make(&mut m);
+        let (Some(recovery), Some(aborting)) = (lock.recovery(), lock.aborting()) else {
+            panic!("`{}` claims deaths, but has no recovery or no abort", about.name)
+        };
         let enter = |m: &mut Solo, p| {
             let Ok(place) = lock.doorway(m, p);
-            let Ok(place) = lock.enter(m, p, &place);
-            place
+            let Ok(inside) = lock.wait(m, p, &place);
+            inside
         };
         for p in 0..size.k {
             enter(&mut m, p);
@@ -82,11 +83,11 @@ impl Visitor for Disaster {
         for p in size.k..size.n {
             let Ok(place) = lock.doorway(&mut m, p);
             if p % 2 == 0 {
-                let Ok(()) = lock.abandon(&mut m, p, &place);
+                let Ok(()) = aborting.abort(&mut m, p, &place);
             }
         }
         for dead in 0..size.n {
-            let Ok(()) = lock.reap(&mut m, dead);
+            let Ok(()) = recovery.reap(&mut m, dead);
         }
         for p in size.n - size.k..size.n {
             enter(&mut m, p);

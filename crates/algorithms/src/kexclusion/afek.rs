@@ -1,5 +1,6 @@
-//! First-in-first-enabled k-exclusion by reads and writes. After Y. Afek, D. Dolev, E. Gafni, M. Merritt, N. Shavit, *A
-//! bounded first-in, first-enabled solution to the l-exclusion problem*, ACM TOPLAS 16(3), 1994, with tickets that grow.
+//! First-in-first-enabled k-exclusion by reads and writes. After Y. Afek, D. Dolev, E. Gafni, M. Merritt, N. Shavit,
+//! *A bounded first-in, first-enabled solution to the l-exclusion problem*, ACM TOPLAS 16(3), 1994, with tickets that
+//! grow.
 //!
 //! ```text
 //! 1  X[p] := true
@@ -9,22 +10,23 @@
 //! 4      c := the number of j ≠ p with X[j] and (T[j], j) < (T[p], p)
 //! 5      if c < k: enter
 //! 6      if (T[p], p) < (E[j], j) for some j ≠ p: enter
-//! 7  E[p] := T[p]                                            (on the way in)
+//! 7  E[p] := T[p]                                            (before entering)
 //!    critical section
 //! 8  X[p] := false
 //! ```
 //!
-//! T and E are never reset. A process that has come and has no ticket yet still shows its last one, which is smaller than
-//! that of whoever does not wait for it. Who enters says in E with which ticket: who came earlier can then follow at once.
+//! T and E are never reset. A process that has arrived but has no ticket yet still shows its previous one, which is
+//! smaller than the ticket of any process that does not wait for it. A process that enters writes its ticket to E, so
+//! that processes with earlier tickets can enter at once.
 //!
-//! We did not have the text of the paper, which bounds the tickets; this is what is told of it, with tickets that grow, and
-//! the lines and their numbers are ours.
+//! The text of the paper, which bounds the tickets, was not available; this follows secondary sources, with tickets
+//! that grow. The lines and their numbers are this project's.
 //!
-//! Departures: line 2 is N reads, one after the other. Line 4 reads `X[j]` and then, if that is up, `T[j]`; it ends at the k-th
-//! it counts, and line 6 at the first it finds.
+//! Departures: line 2 is N reads, one after the other. Line 4 reads `X[j]` and then, if that is up, `T[j]`; it ends
+//! at the k-th process it counts, and line 6 at the first it finds.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit.
-//! Everyone waits on everyone's registers. Danek's Table 1 has ∞ for the paper's remote references; here that is so in a
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, first-in-first-enabled, bounded exit. Every
+//! waiter reads the registers of all processes. Danek's Table 1 has ∞ for the paper's RMRs; here that holds in
 //! distributed shared memory, and with caches there is a bound.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
@@ -33,11 +35,13 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Ticket};
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin, Remote, Survey,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Remote, Size, Survey,
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "afek",
     aliases: &["afek1994"],
@@ -47,20 +51,40 @@ pub const ABOUT: About = About {
     survey: Survey::Passages(1),
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "tickets are never reset, so they grow with every passage; the paper's are bounded",
+    tolerates: &[Tso, Crashes],
+    remark: "tickets are never reset, so they grow for ever; the paper's are bounded",
     remote: Some(Remote::both("∞")),
     departures: "tickets grow",
+    pinned: &[
+        at(3).k(2).finds(17_386),
+        at(4).k(2).finds(2_553_419).takes("10 s"),
+        at(4).k(3).finds(5_249_253).takes("20 s"),
+        at(2).k(1).whole().finds(1_647),
+        at(3).k(1).whole().finds(693_256),
+        at(3).k(2).whole().crashes(1).finds(4_690_330).takes("20 s, 1 GB"),
+        at(3).under(&[Tso]).finds(41_166).fences(3),
+        at(3).needs_fences(),
+        at(4).k(2).needs_fences_for(&[Fife]),
+        at(2).k(1).whole().remote(Some(12), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Afek<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Afek<M> {
+    Afek::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct Afek<M: Memory> {
@@ -71,18 +95,18 @@ pub struct Afek<M: Memory> {
 }
 
 impl<M: Memory> Afek<M> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         Afek { e: space.per_process("E", n, Ticket::ZERO), ..Afek::without_e(space, n, k) }
     }
 
-    /// Without E, which lines 6 and 7 then pass over.
+    /// A lock without E, which skips lines 6 and 7.
     pub(crate) fn without_e(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         Afek { k, x: space.per_process("X", n, false), t: space.per_process("T", n, Ticket::ZERO), e: Vec::new() }
     }
 
     /// Lines 4 and 5.
-    fn few_are_before(&self, m: &mut M, p: Pid, mine: Ticket) -> Result<bool, M::Halt> {
+    fn fewer_than_k_precede(&self, m: &mut M, p: Pid, mine: Ticket) -> Result<bool, M::Halt> {
         fewer_than(m, self.k, self.t.len(), |m, j| {
             Ok(j != p
                 && m.at("4").test(&self.x[j], |up| up)?
@@ -91,7 +115,7 @@ impl<M: Memory> Afek<M> {
     }
 
     /// Line 6.
-    fn one_after_has_entered(&self, m: &mut M, p: Pid, mine: Ticket) -> Result<bool, M::Halt> {
+    fn later_ticket_has_entered(&self, m: &mut M, p: Pid, mine: Ticket) -> Result<bool, M::Halt> {
         let none =
             m.all_but(p, self.e.len(), |m, j| m.at("6").test(&self.e[j], |entered| (mine, p) >= (entered, j)))?;
         Ok(!none)
@@ -100,34 +124,30 @@ impl<M: Memory> Afek<M> {
 
 impl<M: Memory> Exclusion<M> for Afek<M> {
     type Place = Ticket;
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         m.at("1").write(&self.x[p], true)?;
-        m.at("1").fence()?; // or one who takes the same ticket does not see that we come
+        m.at("1").fence()?; // without it, a process with the same ticket may miss the announcement
         let max = m.fold(self.t.len(), Ticket::ZERO, |m, max, j| Ok(max.max(m.at("2").read(&self.t[j])?)))?;
         m.at("3").write(&self.t[p], max.next())?;
-        m.at("3").fence()?; // or one who comes later takes the same ticket
+        m.at("3").fence()?; // without it, a later arrival may take the same ticket
         Ok(max.next())
     }
 
     fn wait(&self, m: &mut M, p: Pid, &mine: &Ticket) -> Result<(), M::Halt> {
-        m.spin(|m| Ok(self.few_are_before(m, p, mine)? || self.one_after_has_entered(m, p, mine)?))?;
+        m.spin(|m| Ok(self.fewer_than_k_precede(m, p, mine)? || self.later_ticket_has_entered(m, p, mine)?))?;
         let Some(e) = self.e.get(p) else { return Ok(()) };
         m.at("7").write(e, mine)?;
-        m.at("7").fence() // or we are inside before one who came earlier can follow at once
+        m.at("7").fence() // without it, the process may enter before an earlier arrival can follow at once
     }
 
-    /// The exit needs no ticket.
-    fn inside(&self, _: &Ticket) -> Ticket {
-        Ticket::ZERO
-    }
-
-    fn exit(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         m.at("8").write(&self.x[p], false)
     }
 }
 
-/// Whether fewer than `k` of `0..n` are `counted`; looks no further than to the k-th.
+/// Whether fewer than `k` of `0..n` are `counted`; stops at the k-th.
 pub(crate) fn fewer_than<M: Memory>(
     m: &mut M,
     k: usize,

@@ -13,23 +13,25 @@
 //!  6      Q[j] := p
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: `X[j]` is j at first; `Q[j]`, initially arbitrary, is 0. There is no doorway.
+//! Departures: `X[j]` is initially j; `Q[j]`, initially arbitrary, is 0. There is no doorway.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, bounded exit. Who waits at a stage
-//! is let go by whoever leaves it or comes to wait there next.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, bounded exit. The waiter of a stage is
+//! released by the next process to leave the stage or to wait at it.
 use alloc::vec::Vec;
 
 use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Size,
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "anderson-moir",
     aliases: &["anderson-moir1997"],
@@ -38,35 +40,53 @@ pub const ABOUT: About = About {
     kind: Kind::KExclusion,
     primitives: &["read", "write", "fetch-and-add"],
     local_spin: Some(LocalSpin::CACHED),
-    claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit), Crashes],
-    remark: "a process passes N-k stages, alone or not; `anderson-moir-tree` is shorter",
+    claims: &[holds(Exclusion), holds(DeadlockFreedom), holds(StarvationFreedom), holds(BoundedExit)],
+    tolerates: &[Tso, Crashes],
+    remark: "every passage has N-k stages, contended or not; `anderson-moir-tree` has fewer",
+    pinned: &[
+        at(3).k(2).finds(816),
+        at(3).k(1).finds(10_182),
+        at(4).k(2).finds(388_468),
+        at(3).under(&[Tso]).finds(1_608).fences(1),
+        at(3).needs_fences(),
+        at(3).k(2).remote(Some(6), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = AndersonMoir<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> AndersonMoir<M> {
+    AndersonMoir::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub type AndersonMoir<M> = Chain<CachedStage<M>>;
 
 /// A chain of stages of any kind.
 pub struct Chain<S> {
-    /// From the first one that is entered, which lets most through, to stage k.
+    /// From the first to be entered, which lets the most processes through, to stage k.
     stages: Vec<S>,
 }
 
-/// One stage: of j+1 who come, j come through. Whoever stops for ever takes one of the j with it, and no more.
-pub trait Stage<M: Memory> {
-    /// A free stage j for some of `n` processes, never more than j+1 of them at a time. What `name` makes of a register's
-    /// name tells it from those of other stages, and has room for two more indices.
+/// A stage: of j+1 processes, j come through. A crashed process uses up one of the j, and no more.
+pub trait Stage<M: Memory>: Send + Sync {
+    /// A free stage j for `n` processes, at most j+1 of which use it at a time.
+    ///
+    /// `name` maps a register's name to one that is unique to the stage and has space for two more indices.
     fn new(space: &mut impl Space<Mem = M>, name: impl Fn(&'static str) -> Name, n: usize, j: usize) -> Self;
 
-    /// Waits until p may come through.
+    /// Waits until p may pass.
     fn enter(&self, m: &mut M, p: Pid) -> Result<(), M::Halt>;
 
-    /// Lets another through.
+    /// Lets another process pass.
     fn leave(&self, m: &mut M, p: Pid) -> Result<(), M::Halt>;
 }
 
 impl<S> Chain<S> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self
     where
         S: Stage<M>,
@@ -74,8 +94,9 @@ impl<S> Chain<S> {
         Chain::block(space, Name::new, n, n, k)
     }
 
-    /// A free lock for some of `n` processes, of which `most` come at a time and `k` may be inside, with other names for its
-    /// registers: with room for three more indices.
+    /// A free lock with capacity `k` for `n` processes, at most `most` of which use it at a time.
+    ///
+    /// `name` maps the names of its registers, and leaves space for three more indices.
     pub(crate) fn block<M: Memory>(
         space: &mut impl Space<Mem = M>,
         name: impl Fn(&'static str) -> Name,
@@ -92,6 +113,7 @@ impl<S> Chain<S> {
 
 impl<M: Memory, S: Stage<M>> Exclusion<M> for Chain<S> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
         Ok(())
@@ -106,11 +128,11 @@ impl<M: Memory, S: Stage<M>> Exclusion<M> for Chain<S> {
     }
 }
 
-/// A stage for caches: who waits looks at a register that is nobody's.
+/// A stage for caches: its waiter spins on a register that is at home at no process.
 pub struct CachedStage<M: Memory> {
-    /// How many more may come.
+    /// The number of processes that may still pass.
     x: M::Reg<i64>,
-    /// Who came last to wait, or has left since.
+    /// The latest process to wait, or to leave since.
     q: M::Reg<usize>,
 }
 
@@ -128,7 +150,8 @@ impl<M: Memory> Stage<M> for CachedStage<M> {
             return Ok(());
         }
         m.at("2").write(q, p)?;
-        m.at("2").fence()?; // or who leaves after we looked on line 3 may be overwritten by us, and we wait for ever
+        // Without it, this write may overwrite that of a process that leaves after line 3, and the wait never ends.
+        m.at("2").fence()?;
         if m.at("3").test(x, |x| x >= 0)? {
             return Ok(());
         }

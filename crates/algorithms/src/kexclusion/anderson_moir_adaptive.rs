@@ -1,9 +1,9 @@
-//! A line of blocks that is as long as there are processes that take part. After J. H. Anderson, M. Moir, *Using local-spin
-//! k-exclusion algorithms to improve wait-free object implementations*, Distributed Computing 11(1), 1997: the fast paths
-//! one inside the other, for caches.
+//! A series of blocks whose length adapts to the contention. After J. H. Anderson, M. Moir, *Using local-spin
+//! k-exclusion algorithms to improve wait-free object implementations*, Distributed Computing 11(1), 1997: the nested
+//! fast paths, for caches.
 //!
 //! ```text
-//!     L = ⌈N/k⌉ levels; tok[1 .. L-1] = k at first; block i, for i = 1 … L-1, lets k of 2k through
+//!     L = ⌈N/k⌉ levels; initially tok[1 .. L-1] = k; block i, for i = 1 … L-1, lets k of 2k through
 //!
 //!     l := 1
 //!  a  while l < L and bounded-decrement(tok[l]) = 0: l := l+1                    (doorway ends)
@@ -15,17 +15,18 @@
 //!  b  if l < L: fetch-and-add(tok[l], 1)
 //! ```
 //!
-//! A bounded decrement takes one from a register in one step, unless that is 0, and returns what it held before. To block i
-//! come those with a token of level i, and those whom block i+1 has let through: k and k. Whoever goes on from level l has
-//! found k others there who do not, so at most N-lk are ever further on; at level L they are k at most, and need no token.
+//! A bounded decrement subtracts one from a register in one step, unless it is 0, and returns the previous value.
+//! Block i is used by processes with a token of level i, at most k, and by those that block i+1 has let through, also
+//! at most k. A process that proceeds from level l has found k others there that do not, so at most N-lk processes
+//! ever proceed from it; at level L these are at most k, and need no token.
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: the bounded decrement is an `update`, which may be a loop of compare-and-swaps. There is no `tok[L]`. Block i
-//! is for N-(i-1)k, if these are fewer than 2k. The doorway is line a.
+//! Departures: the bounded decrement is an `update`, which may be a loop of compare-and-swaps. There is no `tok[L]`.
+//! Block i is for N-(i-1)k processes, if these are fewer than 2k. The doorway is line a.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, bounded exit. If c take part, a process
-//! passes O(c) stages.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, bounded exit. If c processes contend, a
+//! passage has O(c) stages.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -35,33 +36,53 @@ use super::{
     anderson_moir::{self, CachedStage, Chain, Stage},
     anderson_moir_fast, anderson_moir_tree,
 };
-use crate::{About, Remote};
+use crate::{About, Condition::Tso, Remote, Size, pinned::at};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "anderson-moir-adaptive",
     aliases: &[],
-    title: "a line of chains of stages, longer if more take part",
+    title: "a series of chains of stages, longer under contention",
     primitives: anderson_moir_fast::ABOUT.primitives,
-    remark: "a process passes k stages for every k that take part",
+    remark: "a passage has k stages for every k processes that contend",
     remote: Some(Remote { cc: "Θ(c)", dsm: "∞" }),
     departures: anderson_moir_tree::ABOUT.departures,
+    pinned: &[
+        at(2).k(1).finds(200),
+        at(3).k(1).finds(46_398),
+        at(3).k(2).finds(4_734),
+        at(4).k(2).finds(3_654_452).takes("30 s"),
+        at(4).k(3).finds(100_720),
+        at(3).k(2).crashes(1).finds(4_734),
+        at(4).k(3).crashes(2).finds(100_720),
+        at(3).under(&[Tso]).finds(6_330).fences(1),
+        at(2).k(1).remote(Some(8), None),
+        at(3).k(1).remote(Some(15), None),
+    ],
     ..anderson_moir::ABOUT
 };
+
+/// The lock's type.
+pub type Lock<M> = AndersonMoirAdaptive<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> AndersonMoirAdaptive<M> {
+    AndersonMoirAdaptive::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub type AndersonMoirAdaptive<M> = Adaptive<M, CachedStage<M>>;
 
-/// A line of chains of stages of any kind.
+/// A series of chains of stages of any kind.
 pub struct Adaptive<M: Memory, S> {
-    /// Level i+1's.
+    /// `tok[i+1]` is at index i.
     tok: Vec<M::Reg<usize>>,
-    /// Block i+1.
+    /// Block i+1 is at index i.
     blocks: Vec<Chain<S>>,
 }
 
 impl<M: Memory, S: Stage<M>> Adaptive<M, S> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         let levels = 1..n.div_ceil(k);
         let tok = levels.clone().map(|l| space.register(Name::new("tok").index(l), Home::Nobody, k)).collect();
@@ -72,8 +93,9 @@ impl<M: Memory, S: Stage<M>> Adaptive<M, S> {
 }
 
 impl<M: Memory, S: Stage<M>> Exclusion<M> for Adaptive<M, S> {
-    /// How many levels have no token for us.
+    /// The number of levels that had no token left.
     type Place = usize;
+    type Inside = usize;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
         m.turns(0, |m, l| {
@@ -82,9 +104,10 @@ impl<M: Memory, S: Stage<M>> Exclusion<M> for Adaptive<M, S> {
         })
     }
 
-    fn wait(&self, m: &mut M, p: Pid, &l: &usize) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, &l: &usize) -> Result<usize, M::Halt> {
         let blocks = self.blocks.len().min(l + 1);
-        m.fold(blocks, (), |m, (), i| self.blocks[blocks - 1 - i].wait(m, p, &()))
+        m.fold(blocks, (), |m, (), i| self.blocks[blocks - 1 - i].wait(m, p, &()))?;
+        Ok(l)
     }
 
     fn exit(&self, m: &mut M, p: Pid, &l: &usize) -> Result<(), M::Halt> {

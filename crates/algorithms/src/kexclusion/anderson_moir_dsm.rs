@@ -1,8 +1,8 @@
-//! A chain of stages, each process waiting at home. After J. H. Anderson, M. Moir, *Using local-spin k-exclusion algorithms
-//! to improve wait-free object implementations*, Distributed Computing 11(1), 1997: the chain for distributed shared memory.
+//! A chain of local-spin stages. After J. H. Anderson, M. Moir, *Using local-spin k-exclusion algorithms to improve
+//! wait-free object implementations*, Distributed Computing 11(1), 1997: the chain for distributed shared memory.
 //!
 //! ```text
-//!     at stage j process p has the cells (p, 0) … (p, j+1); P[p][l] and R[p][l] are at home with p
+//!     at stage j process p has the cells (p, 0) … (p, j+1); P[p][l] and R[p][l] are at home at p
 //!
 //!     for j := N-1 down to k:                                stage j lets j of j+1 through
 //!  1      if fetch-and-add(X[j], -1) = 0:
@@ -10,12 +10,12 @@
 //!  3          P[j][p][l] := false
 //!  4          u := Q[j]
 //!  5          fetch-and-add(R[j][u], 1)
-//!  6          came := (Q[j] = u)
-//!             if came:
+//!  6          installed := (Q[j] = u)
+//!             if installed:
 //!  7              P[j][u] := true
-//!  8              came := compare-and-swap(Q[j], u, (p, l))
+//!  8              installed := compare-and-swap(Q[j], u, (p, l))
 //!  9          fetch-and-add(R[j][u], -1)
-//!             if came:
+//!             if installed:
 //! 10              last[j][p] := l
 //! 11              if X[j] < 0:
 //! 12                  await P[j][p][l]
@@ -26,26 +26,27 @@
 //! 15      P[j][u] := true
 //! ```
 //!
-//! Q says in which cell the last one waits that came to wait, so that others can let it go: whoever leaves, and whoever
-//! comes to wait next. Who finds that Q has changed need not wait, for another does so in its place, and somebody has left.
+//! Q names the cell of the latest waiter, so that others can release it: a process that leaves, and the next waiter. A
+//! process that finds Q changed need not wait, for another process waits instead, and some process has left.
 //!
-//! A cell is used again only if nobody will still write to it. R counts those on lines 5 to 9: j at most, each at one
-//! cell, so of j+2 cells one is free that is not the last. Those who leave are not counted. While one of them is on
-//! line 14 or 15, at most j others are at the stage and nobody finds 0 on line 1; and who has found it before takes
-//! another cell than it had in Q. (That Q has another one now is not enough: who leaves may have read it before.)
+//! A cell is reused only if no process can still write to it. R counts the processes on lines 5 to 9: at most j, each
+//! at one cell, so of j+2 cells at least one is free and not the last. Leaving processes are not counted. While one
+//! of them is on line 14 or 15, at most j others are at the stage, and no process reads 0 on line 1; and a process
+//! that has read 0 before takes another cell than the one it had in Q. (That Q names another cell by now is not
+//! enough: a leaving process may have read Q before.)
 //!
-//! The one that is replaced is let go *before* the compare-and-swap: if whoever replaces it stopped between the two, nobody
-//! else would let it go (`anderson-moir-dsm-late`).
+//! The replaced waiter is released *before* the compare-and-swap: if the replacing process crashed between the two,
+//! no other process would release it (`anderson-moir-dsm-late`).
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: `X[j]` is j at first; what is initially arbitrary is (0, 0), true and 0. `last[j][p]`, which is private,
-//! is in a register at home with p; with caches it costs a remote reference. For at most 128 processes, since there are
-//! O(N³) cells. There is no doorway.
+//! Departures: `X[j]` is initially j; initially arbitrary registers are (0, 0), true and 0. `last[j][p]`, which is
+//! private, is in a register at home at p; with caches it costs one remote memory reference. For at most 128
+//! processes, since there are O(N³) cells. There is no doorway.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, bounded exit. Nobody waits on a
-//! register that is not its own, and a stage costs 11 remote references. With caches line 2 is not local: it costs O(j)
-//! more, if so many others are slow.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, bounded exit. A waiter spins only on
+//! registers of its own, and a stage costs 11 remote memory references. With caches line 2 is not local: it costs up
+//! to O(j) more, if j others are slow.
 use alloc::vec::Vec;
 use core::{
     fmt,
@@ -55,45 +56,60 @@ use core::{
 use doorway_memory::{Home, Memory, Name, Pid, Space, Value};
 
 use super::anderson_moir::{self, Chain, Stage};
-use crate::{About, LocalSpin, Processes, Survey};
+use crate::{About, Condition::Tso, LocalSpin, Processes, Size, Survey, pinned::at};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "anderson-moir-dsm",
     aliases: &[],
-    title: "a chain of stages, each process waiting at home",
+    title: "a chain of local-spin stages",
     processes: Processes::Between(2, 128),
     primitives: &["read", "write", "fetch-and-add", "compare-and-swap"],
     survey: Survey::Passages(2),
     local_spin: Some(LocalSpin::BOTH),
-    remark: "a process passes N-k stages, alone or not; `anderson-moir-dsm-tree` is shorter",
+    remark: "every passage has N-k stages, contended or not; `anderson-moir-dsm-tree` has fewer",
+    pinned: &[
+        at(3).k(2).finds(341_612),
+        at(3).k(1).passages(1).finds(59_056),
+        at(2).whole().finds(4_200),
+        at(3).under(&[Tso]).finds(942_821).fences(0),
+        at(2).k(1).whole().remote(Some(15), Some(11)),
+    ],
     ..anderson_moir::ABOUT
 };
+
+/// The lock's type.
+pub type Lock<M> = AndersonMoirDsm<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> AndersonMoirDsm<M> {
+    AndersonMoirDsm::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub type AndersonMoirDsm<M> = Chain<LocalStage<M>>;
 
-/// A stage at which each process waits at home.
+/// A stage at which each waiter spins on a cell of its own.
 pub struct LocalStage<M: Memory> {
-    /// How many more may come.
+    /// The number of processes that may still pass.
     x: M::Reg<i64>,
-    /// Where the last one waits that came to wait.
-    q: M::Reg<Spot>,
-    /// Which of its cells a process had in Q the last time.
+    /// The cell of the latest waiter.
+    q: M::Reg<CellId>,
+    /// The cell that a process last had in Q.
     last: Vec<M::Reg<usize>>,
-    /// Each process' own.
+    /// The cells of each process.
     cells: Vec<Vec<Cell<M>>>,
 }
 
-/// Somewhere to wait.
+/// A cell in which a process waits.
 struct Cell<M: Memory> {
-    /// Whether who waits here may go.
+    /// Whether the waiter in this cell has been released.
     p: M::Reg<bool>,
-    /// How many may be about to say so.
+    /// The number of processes that may be about to release it.
     r: M::Reg<i64>,
 }
 
-/// When who comes to wait lets the last one go that came to wait before.
+/// When a new waiter releases the previous one.
 #[derive(Clone, Copy)]
 pub(crate) enum Release {
     BeforeReplacing,
@@ -105,7 +121,7 @@ impl<M: Memory> LocalStage<M> {
         if m.at("1").fetch_add(&self.x, -1)? != 0 {
             return Ok(());
         }
-        let placed = m.call(|m| {
+        let installed_in = m.call(|m| {
             let l = m.call(|m| {
                 let last = m.at("2").read(&self.last[p])?;
                 m.turns(0, |m, l| {
@@ -117,20 +133,20 @@ impl<M: Memory> LocalStage<M> {
             let u = m.at("4").read(&self.q)?;
             let Cell { p: go, r } = &self.cells[u.p][u.l];
             m.call(|m| m.at("5").fetch_add(r, 1).map(drop))?;
-            let mut came = m.at("6").test(&self.q, |q| q == u)?;
-            if came {
+            let mut installed = m.at("6").test(&self.q, |q| q == u)?;
+            if installed {
                 if let Release::BeforeReplacing = release {
                     m.at("7").write(go, true)?;
                 }
-                came = m.at("8").compare_swap(&self.q, u, Spot { p, l })?;
-                if let (Release::AfterReplacing, true) = (release, came) {
+                installed = m.at("8").compare_swap(&self.q, u, CellId { p, l })?;
+                if let (Release::AfterReplacing, true) = (release, installed) {
                     m.at("7").write(go, true)?;
                 }
             }
             m.at("9").fetch_add(r, -1)?;
-            Ok(came.then_some(l))
+            Ok(installed.then_some(l))
         })?;
-        let Some(l) = placed else { return Ok(()) };
+        let Some(l) = installed_in else { return Ok(()) };
         m.at("10").write(&self.last[p], l)?;
         if m.at("11").test(&self.x, |x| x >= 0)? {
             return Ok(());
@@ -148,7 +164,7 @@ impl<M: Memory> Stage<M> for LocalStage<M> {
         LocalStage {
             cells: (0..n).map(|p| (0..j + 2).map(|l| cell(p, l)).collect()).collect(),
             x: space.register(name("X"), Home::Nobody, j as i64),
-            q: space.register(name("Q"), Home::Nobody, Spot { p: 0, l: 0 }),
+            q: space.register(name("Q"), Home::Nobody, CellId { p: 0, l: 0 }),
             last: (0..n).map(|p| space.register(name("last").index(p), Home::Of(p), 0)).collect(),
         }
     }
@@ -164,23 +180,23 @@ impl<M: Memory> Stage<M> for LocalStage<M> {
     }
 }
 
-/// The name of a cell: whose it is, and which one.
+/// The name of a cell: its process, and its index there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
+pub struct CellId {
     p: Pid,
     l: usize,
 }
 
-impl Value for Spot {
+impl Value for CellId {
     fn to_word(self) -> u64 {
         (self.p as u64) << 32 | self.l as u64
     }
     fn of_word(word: u64) -> Self {
-        Spot { p: (word >> 32) as usize, l: word as u32 as usize }
+        CellId { p: (word >> 32) as usize, l: word as u32 as usize }
     }
 }
 
-impl fmt::Debug for Spot {
+impl fmt::Debug for CellId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "({}, {})", self.p, self.l)
     }

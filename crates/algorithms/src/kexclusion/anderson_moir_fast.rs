@@ -1,8 +1,8 @@
-//! A tree of blocks, and a way past it. After J. H. Anderson, M. Moir, *Using local-spin k-exclusion algorithms to improve
-//! wait-free object implementations*, Distributed Computing 11(1), 1997: the fast path for caches.
+//! A tree of blocks with a fast path. After J. H. Anderson, M. Moir, *Using local-spin k-exclusion algorithms to
+//! improve wait-free object implementations*, Distributed Computing 11(1), 1997: the fast path for caches.
 //!
 //! ```text
-//!     tok = k at first; block 0 lets k of 2k through
+//!     initially tok = k; block 0 lets k of 2k through
 //!
 //!  a  fast := bounded-decrement(tok) > 0                                         (doorway ends)
 //!     if not fast:
@@ -16,53 +16,73 @@
 //!  b      fetch-and-add(tok, 1)
 //! ```
 //!
-//! A bounded decrement takes one from a register in one step, unless that is 0, and returns what it held before. At
-//! most k have a token, and the tree lets k through, so no more than 2k come to block 0. A token is given back when
-//! block 0 is left: earlier, and one more could come.
+//! A bounded decrement subtracts one from a register in one step, unless it is 0, and returns the previous value. At
+//! most k processes have a token, and the tree lets k through, so at most 2k use block 0. A token is returned only
+//! after block 0 is left: otherwise one process more could use the block.
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: the bounded decrement is an `update`, which may be a loop of compare-and-swaps. Who has no token has
-//! found k others with one, so there are at most N-k of them; if that is no more than k, there is no tree. If it is
-//! more, the tree is for N all the same, for each process has a leaf of its own. The doorway is line a.
+//! Departures: the bounded decrement is an `update`, which may be a loop of compare-and-swaps. A process without a
+//! token has found k others with one, so at most N-k processes have none; if that is at most k, there is no tree.
+//! Otherwise the tree is for N processes nevertheless, for each process has a leaf of its own. The doorway is line a.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, bounded exit. As long as no more than k
-//! take part, a process passes k stages and waits at none of them; else O(k log(N/k)).
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, bounded exit. While at most k processes
+//! contend, a passage has k stages and waits at none of them; otherwise O(k log(N/k)).
 use doorway_memory::{Exclusion, Memory, Name, Pid, Space};
 
 use super::{
     anderson_moir::{self, CachedStage, Chain, Stage},
     anderson_moir_tree::{self, Tree},
 };
-use crate::About;
+use crate::{About, Condition::Tso, Size, pinned::at};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "anderson-moir-fast",
     aliases: &[],
-    title: "a tree of chains of stages, and a way past it",
+    title: "a tree of chains of stages with a fast path",
     primitives: &["read", "write", "fetch-and-add", "update"],
-    remark: "a process passes k stages if no more than k take part",
+    remark: "a passage has k stages if at most k processes contend",
     remote: anderson_moir_tree::ABOUT.remote,
     departures: anderson_moir_tree::ABOUT.departures,
+    pinned: &[
+        at(2).k(1).finds(200),
+        at(3).k(1).finds(90_090),
+        at(3).k(2).finds(4_734),
+        at(4).k(1).finds(3_296_584).takes("30 s"),
+        at(4).k(3).finds(100_720),
+        at(3).k(2).crashes(1).finds(4_734),
+        at(4).k(3).crashes(2).finds(100_720),
+        at(3).under(&[Tso]).finds(6_330).fences(1),
+        at(2).k(1).remote(Some(8), None),
+        at(3).k(1).remote(Some(19), None),
+    ],
     ..anderson_moir::ABOUT
 };
+
+/// The lock's type.
+pub type Lock<M> = AndersonMoirFast<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> AndersonMoirFast<M> {
+    AndersonMoirFast::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub type AndersonMoirFast<M> = Fast<M, CachedStage<M>>;
 
-/// A way past a tree of stages of any kind.
+/// A fast path around a tree of stages of any kind.
 pub struct Fast<M: Memory, S> {
-    /// How many more may take the way past.
+    /// The number of tokens left for the fast path.
     tok: M::Reg<usize>,
-    /// For those who come too late for a token.
+    /// For processes without a token.
     slow: Option<Tree<S>>,
-    /// For all.
+    /// For all processes.
     block: Chain<S>,
 }
 
 impl<M: Memory, S: Stage<M>> Fast<M, S> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         Fast {
             tok: space.shared("tok", k),
@@ -73,18 +93,20 @@ impl<M: Memory, S: Stage<M>> Fast<M, S> {
 }
 
 impl<M: Memory, S: Stage<M>> Exclusion<M> for Fast<M, S> {
-    /// Whether we have a token.
+    /// Whether the process has a token.
     type Place = bool;
+    type Inside = bool;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<bool, M::Halt> {
         Ok(m.at("a").update(&self.tok, |tok| tok.saturating_sub(1))? > 0)
     }
 
-    fn wait(&self, m: &mut M, p: Pid, fast: &bool) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, &fast: &bool) -> Result<bool, M::Halt> {
         if let (false, Some(slow)) = (fast, &self.slow) {
             slow.wait(m, p, &())?;
         }
-        self.block.wait(m, p, &())
+        self.block.wait(m, p, &())?;
+        Ok(fast)
     }
 
     fn exit(&self, m: &mut M, p: Pid, fast: &bool) -> Result<(), M::Halt> {

@@ -1,11 +1,11 @@
-//! Colored tickets. After M. J. Fischer, N. A. Lynch, J. E. Burns, A. Borodin, *Distributed FIFO allocation of identical
-//! resources using small shared space*, ACM TOPLAS 11(1), 1989.
+//! Colored tickets. After M. J. Fischer, N. A. Lynch, J. E. Burns, A. Borodin, *Distributed FIFO allocation of
+//! identical resources using small shared space*, ACM TOPLAS 11(1), 1989.
 //!
 //! ```text
-//!     one shared variable, with these parts; lines 1-3 and 5-8 are one step each
+//!     one shared variable with the following parts; lines 1-3 and 5-8 are one step each
 //!     Issue = (0, 0)      the last ticket that was taken: its number, 0 to N, and its color, 0 to k
-//!     Valid = (k, 0)      the last ticket that may be inside
-//!     Quant = [k, 0 … 0]  for each color, how many valid tickets are not given back
+//!     Valid = (k, 0)      the last ticket that may enter
+//!     Quant = [k, 0 … 0]  for each color, the number of valid tickets that have not been returned
 //!
 //!  1  if Issue.number < N: Issue.number := Issue.number + 1
 //!  2  else: Issue := (1, if Valid.color ≠ Issue.color: Valid.color, else a new color)
@@ -18,51 +18,75 @@
 //!  7  else: Valid := (1, if Issue.color ≠ Valid.color: Issue.color, else a new color)
 //!  8  Quant[Valid.color] := Quant[Valid.color] + 1
 //!
-//!     a new color is the least c, other than the present one, with Quant[c] = 0
+//!     a new color is the least c, other than the current one, with Quant[c] = 0
 //! ```
 //!
-//! Tickets are numbered from 1 to N in one color, then in another. Who gives a ticket back makes the next one valid, taken
-//! or not. So k valid tickets are not given back at any time; and a color other than that of Valid is all valid, or else
-//! not in use. When a new color is needed the k tickets have at most k colors, so one of k+1 is free:
-//! `colored-ticket-k-colours` has one color less, and fails.
+//! Tickets are numbered from 1 to N in one color, then in another. Returning a ticket makes the next one valid,
+//! whether or not it has been taken. So at any time k valid tickets have not been returned; and of a color other than
+//! that of Valid, either all tickets are valid or none is. When a new color is needed, the k tickets have at most k
+//! colors, so one of k+1 is free: `colored-ticket-k-colours` has one color less, and fails.
 //!
-//! We did not have the text of the paper: the names are its own, the lines are ours.
+//! The text of the paper was not available: the names are the paper's, the lines are this project's.
 //!
-//! Departures: for at most 12 processes, for which everything fits in a word.
+//! Departures: for at most 12 processes, so that the variable fits in a word.
 //!
-//! Guarantees: those of [`super::fischer_queue`], which it follows step by step: k-exclusion,
-//! starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit. For a given k the variable
-//! has O(N²) values. Everyone waits on the one variable that everyone changes.
+//! Guarantees: those of [`super::fischer_queue`], which it simulates step by step: k-exclusion, starvation-freedom
+//! even if k-1 processes crash, first-in-first-enabled, bounded exit. For a given k the variable has O(N²) values.
+//! All waiters spin on the one variable that every process changes.
 use core::fmt;
 
 use doorway_memory::{Exclusion, Memory, Pid, Space, Value};
 
 use super::fischer_queue;
-use crate::{About, Processes};
+use crate::{About, Condition::Tso, Processes, Size, pinned::at};
 
-/// For more processes there are more colors than fit in a word.
-const MOST: usize = 12;
+/// The largest number of processes: for more, the colors do not fit in a word.
+const MAX_N: usize = 12;
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "colored-ticket",
     aliases: &["fischer1989"],
     title: "colored tickets in one shared variable",
     source: "after Fischer et al. 1989",
-    processes: Processes::Between(2, MOST),
+    processes: Processes::Between(2, MAX_N),
+    pinned: &[
+        at(2).k(1).finds(37),
+        at(3).k(1).finds(187),
+        at(3).k(2).finds(2_362),
+        at(4).k(2).finds(18_538),
+        at(4).k(3).finds(229_237),
+        at(5).k(2).finds(148_849),
+        at(3).k(2).crashes(1).finds(2_362),
+        at(4).k(2).crashes(1).finds(18_538),
+        at(4).k(3).crashes(2).finds(229_237),
+        at(3).under(&[Tso]).finds(2_362).fences(0),
+        at(2).k(1).remote(Some(3), None),
+        at(3).k(1).remote(Some(5), None),
+        at(3).k(2).remote(Some(3), None),
+        at(4).k(2).remote(Some(5), None),
+    ],
     ..fischer_queue::ABOUT
 };
 
+/// The lock's type.
+pub type Lock<M> = ColoredTicket<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> ColoredTicket<M> {
+    ColoredTicket::new(space, size.n, size.k)
+}
+
 /// The lock; see the [module](self).
 pub struct ColoredTicket<M: Memory> {
-    /// Tickets of a color.
+    /// The number of tickets of each color.
     n: u8,
     colors: u8,
     v: M::Reg<Tickets>,
 }
 
 impl<M: Memory> ColoredTicket<M> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     ///
     /// # Panics
     /// For more than 12 processes.
@@ -70,20 +94,20 @@ impl<M: Memory> ColoredTicket<M> {
         ColoredTicket::with_colors(space, n, k, k + 1)
     }
 
-    /// The same with so many colors, enough or not.
+    /// A lock with `colors` colors: k+1 are enough, fewer are not.
     ///
     /// # Panics
     /// For more than 12 processes, or colors.
     pub fn with_colors(space: &mut impl Space<Mem = M>, n: usize, k: usize, colors: usize) -> Self {
-        assert!(n <= MOST, "a word holds the tickets of at most {MOST} processes, not {n}");
-        assert!((1..=MOST).contains(&colors), "a word holds from 1 to {MOST} colors, not {colors}");
-        let mut quant = [0; MOST];
+        assert!(n <= MAX_N, "a word holds the tickets of at most {MAX_N} processes, not {n}");
+        assert!((1..=MAX_N).contains(&colors), "a word holds from 1 to {MAX_N} colors, not {colors}");
+        let mut quant = [0; MAX_N];
         quant[0] = k as u8;
         let free = Tickets { issue: Ticket::default(), valid: Ticket { number: k as u8, color: 0 }, quant };
         ColoredTicket { n: n as u8, colors: colors as u8, v: space.shared("V", free) }
     }
 
-    /// What comes after a ticket, if `other` is the color in use besides its own.
+    /// The ticket after `ticket`, if `other` is the other color in use.
     fn next(&self, v: &Tickets, ticket: Ticket, other: u8) -> Ticket {
         if ticket.number < self.n {
             Ticket { number: ticket.number + 1, ..ticket }
@@ -93,10 +117,10 @@ impl<M: Memory> ColoredTicket<M> {
         }
     }
 
-    /// A color that is free; if there are too few of them for that, the next.
-    fn new_color(&self, v: &Tickets, present: u8) -> u8 {
-        let free = (0..self.colors).find(|&color| color != present && v.quant[color as usize] == 0);
-        free.unwrap_or((present + 1) % self.colors)
+    /// A free color, or the next one if none is free because there are too few.
+    fn new_color(&self, v: &Tickets, current: u8) -> u8 {
+        let free = (0..self.colors).find(|&color| color != current && v.quant[color as usize] == 0);
+        free.unwrap_or((current + 1) % self.colors)
     }
 
     /// Lines 1-3.
@@ -105,10 +129,11 @@ impl<M: Memory> ColoredTicket<M> {
     }
 
     /// Lines 5-8.
-    fn given_back(&self, mut v: Tickets, color: u8) -> Tickets {
-        // Four bits each, which are enough; they wrap only where there are too few colors, and then it does not matter.
-        let given_back = &mut v.quant[color as usize];
-        *given_back = given_back.wrapping_sub(1) & 15;
+    fn returned(&self, mut v: Tickets, color: u8) -> Tickets {
+        // Counts have four bits, which is enough. They wrap only if there are too few colors, and then the lock is
+        // broken.
+        let returned = &mut v.quant[color as usize];
+        *returned = returned.wrapping_sub(1) & 15;
         v.valid = self.next(&v, v.valid, v.issue.color);
         let made_valid = &mut v.quant[v.valid.color as usize];
         *made_valid = (*made_valid + 1) & 15;
@@ -118,6 +143,8 @@ impl<M: Memory> ColoredTicket<M> {
 
 impl<M: Memory> Exclusion<M> for ColoredTicket<M> {
     type Place = Ticket;
+    /// The color of the ticket, which is all that the exit needs.
+    type Inside = u8;
     const SYMMETRIC: bool = true;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<Ticket, M::Halt> {
@@ -125,19 +152,15 @@ impl<M: Memory> Exclusion<M> for ColoredTicket<M> {
         Ok(self.issued(before).issue)
     }
 
-    fn wait(&self, m: &mut M, _: Pid, &t: &Ticket) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, _: Pid, &t: &Ticket) -> Result<u8, M::Halt> {
         m.at("4").until(&self.v, move |v| {
             if t.color == v.valid.color { t.number <= v.valid.number } else { v.quant[t.color as usize] > 0 }
-        })
+        })?;
+        Ok(t.color)
     }
 
-    /// Only the color is given back.
-    fn inside(&self, t: &Ticket) -> Ticket {
-        Ticket { number: 0, ..*t }
-    }
-
-    fn exit(&self, m: &mut M, _: Pid, t: &Ticket) -> Result<(), M::Halt> {
-        m.at("5-8").update(&self.v, |v| self.given_back(v, t.color))?;
+    fn exit(&self, m: &mut M, _: Pid, &color: &u8) -> Result<(), M::Halt> {
+        m.at("5-8").update(&self.v, |v| self.returned(v, color))?;
         Ok(())
     }
 }
@@ -164,12 +187,12 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// All of the shared variable: four bits for each number, 8 + 8 + 4 x 12 in all.
+/// The whole shared variable: four bits for each number, 8 + 8 + 4 x 12 in all.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Tickets {
     issue: Ticket,
     valid: Ticket,
-    quant: [u8; MOST],
+    quant: [u8; MAX_N],
 }
 
 impl Value for Tickets {
@@ -188,8 +211,8 @@ impl Value for Tickets {
 
 impl fmt::Debug for Tickets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Colors that are not in use need not be shown.
-        let used = MOST - self.quant.iter().rev().take_while(|&&count| count == 0).count();
+        // Omits the colors that are not in use at the end.
+        let used = MAX_N - self.quant.iter().rev().take_while(|&&count| count == 0).count();
         write!(f, "Issue {:?} Valid {:?} Quant {:?}", self.issue, self.valid, &self.quant[..used])
     }
 }
@@ -199,10 +222,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_lock_fits_in_a_word() {
-        let most = MOST as u8;
+    fn largest_lock_fits_in_a_word() {
+        let most = MAX_N as u8;
         let last = Ticket { number: most, color: most - 1 };
-        let tickets = Tickets { issue: last, valid: Ticket { number: 1, color: 0 }, quant: [most - 1; MOST] };
+        let tickets = Tickets { issue: last, valid: Ticket { number: 1, color: 0 }, quant: [most - 1; MAX_N] };
         assert_eq!(Tickets::of_word(tickets.to_word()), tickets);
     }
 }

@@ -2,7 +2,7 @@
 //! immunity to limited process failure*, FOCS 1979.
 //!
 //! ```text
-//!     V = an empty sequence of processes at first; lines 1 and 3 are one step each
+//!     initially V = an empty sequence of processes; lines 1 and 3 are one step each
 //!
 //!  1  V := V, then p                                         (doorway ends)
 //!  2  await p is among the first k of V
@@ -10,51 +10,77 @@
 //!  3  V := V without p
 //! ```
 //!
-//! We did not have the text of the paper: that it keeps a queue in one variable, changed by atomic actions, is what others
-//! tell of it. The lines are ours, and so is how a sequence is packed into a word.
+//! The text of the paper was not available: secondary sources say that it keeps a queue in one variable, changed by
+//! atomic actions. The lines and the encoding of a sequence in a word are this project's.
 //!
-//! Departures: for at most 15 processes, since four bits name one of them.
+//! Departures: for at most 15 processes, since a word has 64 bits and a process takes four.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit.
-//! The variable has more than n! values; [`colored_ticket`](super::colored_ticket) does the same with fewer. Everyone waits
-//! on the one variable that everyone changes.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, first-in-first-enabled, bounded exit. The
+//! variable has more than n! values; [`colored_ticket`](super::colored_ticket) does the same with fewer. All waiters
+//! spin on the one variable that every process changes.
 use core::fmt;
 
 use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin, Processes, Remote,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Processes, Remote, Size,
+    claim::holds,
+    pinned::at,
 };
 
-/// So many names of processes fit in a word.
-const MOST: usize = 15;
+/// The largest number of processes whose queue fits in a word.
+const MAX_N: usize = 15;
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "fischer-queue",
     aliases: &["fischer1979"],
     title: "a queue in one shared variable",
     source: "after Fischer et al. 1979",
     kind: Kind::KExclusion,
-    processes: Processes::Between(2, MOST),
+    processes: Processes::Between(2, MAX_N),
     primitives: &["read", "update"],
     local_spin: Some(LocalSpin::CACHED),
     remote: Some(Remote::both("∞")),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "one register; a step changes it in any way",
+    tolerates: &[Tso, Crashes],
+    remark: "one register, changed in any way in one step",
+    pinned: &[
+        at(2).k(1).finds(9),
+        at(3).k(1).finds(31),
+        at(3).k(2).finds(55),
+        at(4).k(2).finds(249),
+        at(4).k(3).finds(441),
+        at(5).k(2).finds(1_291),
+        at(3).k(2).crashes(1).finds(55),
+        at(4).k(2).crashes(1).finds(249),
+        at(4).k(3).crashes(2).finds(441),
+        at(3).under(&[Tso]).finds(55).fences(0),
+        at(2).k(1).remote(Some(3), None),
+        at(3).k(1).remote(Some(5), None),
+        at(3).k(2).remote(Some(3), None),
+        at(4).k(2).remote(Some(5), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = FischerQueue<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> FischerQueue<M> {
+    FischerQueue::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct FischerQueue<M: Memory> {
@@ -63,18 +89,19 @@ pub struct FischerQueue<M: Memory> {
 }
 
 impl<M: Memory> FischerQueue<M> {
-    /// A free lock for `n` processes, of which `k` may be inside.
+    /// A free lock for `n` processes with capacity `k`.
     ///
     /// # Panics
     /// For more than 15 processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
-        assert!(n <= MOST, "a word holds a queue of at most {MOST} processes, not {n}");
+        assert!(n <= MAX_N, "a word holds a queue of at most {MAX_N} processes, not {n}");
         FischerQueue { k, v: space.shared("V", Queue(0)) }
     }
 }
 
 impl<M: Memory> Exclusion<M> for FischerQueue<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("1").update(&self.v, |v| v.with(p))?;
@@ -92,16 +119,16 @@ impl<M: Memory> Exclusion<M> for FischerQueue<M> {
     }
 }
 
-/// A sequence of processes: four bits for each, the first one lowest; process p is p+1, and 0 is nobody.
+/// A sequence of processes: four bits for each, the first one lowest. Process p is encoded as p+1, the end as 0.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Queue(u64);
 
 impl Queue {
     fn processes(self) -> impl Iterator<Item = Pid> {
-        (0..MOST).map_while(move |i| (self.0 >> (4 * i) & 15).checked_sub(1)).map(|p| p as Pid)
+        (0..MAX_N).map_while(move |i| (self.0 >> (4 * i) & 15).checked_sub(1)).map(|p| p as Pid)
     }
 
-    /// How many are before the first `p`: all, if it is not there.
+    /// The number of processes before `p`: all, if `p` is not in the queue.
     fn before(self, p: Pid) -> usize {
         self.processes().take_while(|&q| q != p).count()
     }
@@ -110,7 +137,7 @@ impl Queue {
         Queue(self.0 | (p as u64 + 1) << (4 * self.processes().count()))
     }
 
-    /// Without `p`, who is there.
+    /// The queue without `p`, which must be in it.
     fn without(self, p: Pid) -> Queue {
         let at = 4 * self.before(p);
         let before = (1 << at) - 1;
@@ -140,10 +167,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_is_a_list_even_when_it_is_full() {
+    fn queue_agrees_with_a_list_even_when_full() {
         let mut list: Vec<Pid> = vec![];
         let mut queue = Queue(0);
-        for p in (0..MOST).rev() {
+        for p in (0..MAX_N).rev() {
             list.push(p);
             queue = queue.with(p);
         }

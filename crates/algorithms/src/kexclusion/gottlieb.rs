@@ -10,21 +10,23 @@
 //!  4  fetch-and-add(S, 1)
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: S, initially k, may fall below 0 for a moment, to k-n at the lowest. There is no doorway.
+//! Departures: S, initially k, may be negative for a moment, k-n at the lowest. There is no doorway.
 //!
-//! Guarantees: k-exclusion, deadlock-freedom, bounded exit. Not starvation-freedom: who looks at S only while it is
-//! taken, or takes from it only what is not there, waits for ever.
+//! Guarantees: k-exclusion, deadlock-freedom, bounded exit. Not starvation-freedom: a process that reads S only while
+//! it is below 1, or decrements it only after others have, waits for ever.
 use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Crashes, Fails, Holds},
-    Kind, LocalSpin, Remote,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Remote, Size,
+    claim::{holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "gottlieb",
     aliases: &["gottlieb1983"],
@@ -33,11 +35,21 @@ pub const ABOUT: About = About {
     kind: Kind::KExclusion,
     primitives: &["read", "fetch-and-add"],
     local_spin: Some(LocalSpin::NEITHER),
-    claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Holds(BoundedExit), Crashes],
+    claims: &[holds(Exclusion), holds(DeadlockFreedom), lacks(StarvationFreedom), holds(BoundedExit)],
+    tolerates: &[Tso, Crashes],
     remark: "one register for any number of processes",
     remote: Some(Remote::both("∞")),
+    pinned: &[at(3).k(2).finds(120), at(3).under(&[Tso]).finds(120).fences(0), at(3).k(2).remote(None, None)],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Gottlieb<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Gottlieb<M> {
+    Gottlieb::new(space, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct Gottlieb<M: Memory> {
@@ -45,7 +57,7 @@ pub struct Gottlieb<M: Memory> {
 }
 
 impl<M: Memory> Gottlieb<M> {
-    /// A free lock for any number of processes, of which `k` may be inside.
+    /// A free lock for any number of processes with capacity `k`.
     pub fn new(space: &mut impl Space<Mem = M>, k: usize) -> Self {
         Gottlieb { s: space.shared("S", k as i64) }
     }
@@ -53,6 +65,7 @@ impl<M: Memory> Gottlieb<M> {
 
 impl<M: Memory> Exclusion<M> for Gottlieb<M> {
     type Place = ();
+    type Inside = ();
     const SYMMETRIC: bool = true;
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! 29  for each i ≠ p:
-//! 30      Want[p][i][1] := Ticket[p]; Want[p][i][2] := Ticket[p]       the ticket of the last passage
+//! 30      Want[p][i][1] := Ticket[p]; Want[p][i][2] := Ticket[p]       the ticket of the previous passage
 //! 31  Ticket[p] := 1 + max(Ticket[1], …, Ticket[N])                    (doorway ends)
 //! 32  for each i ≠ p:
 //! 33      Want[p][i][1] := Ticket[p]; Want[p][i][2] := Ticket[p]
@@ -24,24 +24,27 @@
 //! 48      Want[p][i][1] := ∞; Want[p][i][2] := ∞
 //! ```
 //!
-//! What is written twice and read in the other order cannot be misread in the same way twice.
+//! A value that is written twice and read in the opposite order cannot be misread twice in the same way.
 //!
 //! Departures: those of `k-bakery-fife`.
 //!
-//! Guarantees: those of `k-bakery-fife`, also when registers are only safe: a read that overlaps a write may return
-//! anything, so a ticket can be any number.
+//! Guarantees: those of `k-bakery-fife`, also on safe registers: a read that overlaps a write returns any value, so a
+//! ticket can be any number.
 use doorway_memory::{Exclusion, Memory, Name, Pid, Property::*, Space, Ticket, Value};
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
-use super::k_bakery::{self, Set, Told, is_before};
+use super::k_bakery::{self, PairRegisters, Set, is_before};
 use crate::{
     About,
-    Claim::{Crashes, Holds, SafeRegisters},
+    Condition::{Crashes, SafeRegisters, Tso},
+    Size,
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "k-bakery-safe",
     aliases: &[],
@@ -49,42 +52,57 @@ pub const ABOUT: About = About {
     source: "Danek 2010, Fig. 3",
     default_n: 2,
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
-        SafeRegisters,
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "meant for `--registers safe`",
+    tolerates: &[Tso, Crashes, SafeRegisters],
+    remark: "meant for safe registers",
+    pinned: &[
+        at(2).k(1).finds(10_908),
+        at(2).k(1).under(&[SafeRegisters]).finds(145_019),
+        at(2).under(&[Tso]).finds(66_975).fences(3),
+        at(2).needs_fences(),
+        at(3).k(2).passages(1).needs_fences(),
+        at(2).k(1).remote(Some(22), Some(11)),
+    ],
     ..k_bakery::ABOUT
 };
+
+/// The lock's type.
+pub type Lock<M> = KBakerySafe<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> KBakerySafe<M> {
+    KBakerySafe::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct KBakerySafe<M: Memory> {
     k: usize,
     ticket: Vec<M::Reg<Ticket>>,
-    /// `Want[i][p]`: the ticket with which i wants to enter, as p is told; `None` is ∞.
-    want: Twice<M, Option<Ticket>>,
-    /// `Capture[i][p]`: the largest ticket with which i has entered, as p is told.
-    capture: Twice<M, Ticket>,
+    /// `Want[i][p]`: the ticket with which i wants to enter, written for p; `None` is ∞.
+    want: TwoCopies<M, Option<Ticket>>,
+    /// `Capture[i][p]`: the largest ticket with which i has entered, written for p.
+    capture: TwoCopies<M, Ticket>,
 }
 
 impl<M: Memory> KBakerySafe<M> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
         KBakerySafe {
             k,
             ticket: space.per_process("Ticket", n, Ticket::ZERO),
-            want: Twice::new(space, "Want", n, None),
-            capture: Twice::new(space, "Capture", n, Ticket::ZERO),
+            want: TwoCopies::new(space, "Want", n, None),
+            capture: TwoCopies::new(space, "Capture", n, Ticket::ZERO),
         }
     }
 
-    /// Says with which ticket one wants to enter: lines 30, 33 and 48.
+    /// Announces the ticket with which p wants to enter: lines 30, 33 and 48.
     fn announce(&self, m: &mut M, line: &'static str, p: Pid, want: Option<Ticket>) -> Result<(), M::Halt> {
         m.each_but(p, self.ticket.len(), |m, i| self.want.write(m, line, (p, i), want))
     }
@@ -100,15 +118,16 @@ impl<M: Memory> KBakerySafe<M> {
 
 impl<M: Memory> Exclusion<M> for KBakerySafe<M> {
     type Place = Ticket;
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Ticket, M::Halt> {
         let last = m.at("30").read(&self.ticket[p])?;
         self.announce(m, "30", p, Some(last))?;
-        m.at("30").fence()?; // or one who takes the same ticket does not see that we come
+        m.at("30").fence()?; // without it, a process with the same ticket may miss the announcement
         let max =
             m.fold(self.ticket.len(), Ticket::ZERO, |m, max, i| Ok(max.max(m.at("31").read(&self.ticket[i])?)))?;
         m.at("31").write(&self.ticket[p], max.next())?;
-        m.at("31").fence()?; // or one who comes later takes the same ticket
+        m.at("31").fence()?; // without it, a later arrival may take the same ticket
         Ok(max.next())
     }
 
@@ -130,24 +149,25 @@ impl<M: Memory> Exclusion<M> for KBakerySafe<M> {
             }
             Ok(())
         })?;
-        m.at("45").fence() // or we are inside before one who came earlier can follow at once
+        m.at("45").fence() // without it, the process may enter before an earlier arrival can follow at once
     }
 
-    fn exit(&self, m: &mut M, p: Pid, _: &Ticket) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         self.announce(m, "48", p, None)
     }
 }
 
-/// Two copies of a register from each process to each other one, written in this order and read in the other.
-struct Twice<M: Memory, T: Value> {
-    first: Told<M, T>,
-    second: Told<M, T>,
+/// Two copies of a register for each pair of processes, written in order and read in the opposite order.
+struct TwoCopies<M: Memory, T: Value> {
+    first: PairRegisters<M, T>,
+    second: PairRegisters<M, T>,
 }
 
-impl<M: Memory, T: Value> Twice<M, T> {
+impl<M: Memory, T: Value> TwoCopies<M, T> {
     fn new(space: &mut impl Space<Mem = M>, name: &'static str, n: usize, init: T) -> Self {
-        let mut copy = |copy| Told::named(space, n, init, |from, to| Name::new(name).index(from).index(to).index(copy));
-        Twice { first: copy(1), second: copy(2) }
+        let mut copy =
+            |copy| PairRegisters::named(space, n, init, |from, to| Name::new(name).index(from).index(to).index(copy));
+        TwoCopies { first: copy(1), second: copy(2) }
     }
 
     fn write(&self, m: &mut M, line: &'static str, from_to: (Pid, Pid), value: T) -> Result<(), M::Halt> {
@@ -155,7 +175,7 @@ impl<M: Memory, T: Value> Twice<M, T> {
         m.at(line).write(&self.second[from_to], value)
     }
 
-    /// Whether something holds of both copies, as they are read.
+    /// Whether `holds` is true of both copies, as read.
     fn test(
         &self,
         m: &mut M,

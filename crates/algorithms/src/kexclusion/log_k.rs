@@ -1,5 +1,5 @@
-//! k-exclusion with O(log k) remote references. M. J. Choi, *A solution to k-exclusion with O(log k) RMR complexity*,
-//! Dartmouth 2011, section 2, with its two errors repaired.
+//! k-exclusion with O(log k) RMRs. M. J. Choi, *A solution to k-exclusion with O(log k) RMR complexity*, Dartmouth
+//! 2011, section 2, with its two errors repaired.
 //!
 //! ```text
 //!    N = the least multiple of k that is at least n, for n > k
@@ -21,21 +21,21 @@
 //! 9          compare-and-swap(A[i][j], a, e)
 //! ```
 //!
-//! Who leaves as the x-th lets in the partner, ticket x + k: it marks cells of the partner's block such that the partner,
-//! and everyone before it in the block, finds one among the few it watches.
+//! The x-th process to leave enables its partner, ticket x + k: it marks cells of the partner's block such that the
+//! partner, and every ticket before it in the block, finds one among the few cells it watches.
 //!
 //! Departures, both repairs:
-//! 1. Line 2 also watches cell j itself. As printed, 0 is not in Wait-Set(0), and the first of a block is not let in by
-//!    its partner: `log-k-printed`.
-//! 2. Line 8 has u + k, printed u + 2k. With few cells, N < 3k, two stale processes could make both of line 9 fail and
-//!    leave the partner outside: `log-k-first-repair`.
+//! 1. Line 2 also watches cell j itself. As printed, 0 is not in Wait-Set(0), and the first ticket of a block is not
+//!    enabled by its partner: `log-k-printed`.
+//! 2. Line 8 has u + k, printed u + 2k. With few cells, N < 3k, two stale processes could make both attempts of line 9
+//!    fail, and the partner would not be enabled: `log-k-first-repair`.
 //!
-//! The numbers of lines 5 and 6 are ours; line 8 tests a first, as one can stop there. A ticket is a [`Count`] in rounds of
-//! N.
+//! The numbers of lines 5 and 6 are this project's; line 8 tests a first, so that Exit need not be read if that
+//! fails. A ticket is a [`Count`] in rounds of N.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded exit.
-//! With caches a passage makes O(log k) remote references, however many processes there are, if a compare-and-swap that
-//! fails does not make others fetch the cell again; if it does, see `log-k-wide`.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, first-in-first-enabled, bounded exit.
+//! With caches a passage makes O(log k) remote memory references, for any number of processes, if a failed
+//! compare-and-swap does not invalidate other copies of the cell; if it does, see `log-k-wide`.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -43,78 +43,95 @@ use doorway_memory::{Count, Exclusion, Home, Memory, Name, Pid, Property::*, Spa
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin, Remote, Survey,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Remote, Size, Survey,
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "log-k",
     aliases: &["choi2011", "choi"],
-    title: "k-exclusion with O(log k) remote references",
+    title: "k-exclusion with O(log k) RMRs",
     source: "Choi 2011, repaired",
     kind: Kind::KExclusion,
     primitives: &["read", "fetch-and-add", "compare-and-swap"],
     survey: Survey::Passages(2),
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "as printed it starves: `log-k-printed`, `log-k-first-repair`; without a limit on passages n = 3, k = 2 is 8 million states",
+    tolerates: &[Tso, Crashes],
+    remark: "as printed, processes starve: `log-k-printed`, `log-k-first-repair`; n = 3, k = 2 has 8 million states",
     remote: Some(Remote { cc: "O(log k)", dsm: "∞" }),
     departures: "two errors repaired: Wait-Set(j) has j, and line 8 has u + k for u + 2k",
+    pinned: &[
+        at(3).k(2).finds(114_069),
+        at(3).k(2).whole().crashes(1).finds(8_476_366).takes("20 s"),
+        at(3).under(&[Tso]).finds(114_069).fences(0),
+        at(3).k(2).remote(Some(13), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = LogK<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> LogK<M> {
+    LogK::new(space, size.n, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct LogK<M: Memory> {
     entry: M::Reg<Count>,
     exit: M::Reg<Count>,
-    /// Blocks of k cells: the round up to which a cell's owner, and those it stands for, may enter.
+    /// Blocks of k cells: the round up to which a cell's ticket, and those it stands for, are enabled.
     cells: Vec<Vec<M::Reg<Ticket>>>,
-    text: Text,
+    version: Version,
 }
 
-/// Where the versions differ.
+/// The differences between the printed and the repaired algorithm.
 #[derive(Clone, Copy)]
-pub(crate) struct Text {
-    /// Whether Wait-Set(j) has j.
+pub(crate) struct Version {
+    /// Whether Wait-Set(j) contains j.
     pub(crate) watches_own_cell: bool,
-    /// How much later than u, in multiples of k, an update still goes on.
+    /// The number of multiples of k by which Exit may exceed u before an update is stale.
     pub(crate) stale_after: usize,
 }
 
-impl Text {
-    const REPAIRED: Text = Text { watches_own_cell: true, stale_after: 1 };
+impl Version {
+    const REPAIRED: Version = Version { watches_own_cell: true, stale_after: 1 };
 }
 
 impl<M: Memory> LogK<M> {
-    /// A free lock for `n` processes, of which `k` < `n` may be inside.
+    /// A free lock for `n` processes with capacity `k` < `n`.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
-        LogK::of(space, k, n.div_ceil(k), Text::REPAIRED)
+        LogK::of(space, k, n.div_ceil(k), Version::REPAIRED)
     }
 
-    /// With so many cells that few processes share one: the thesis' choice for caches in which a compare-and-swap that
-    /// fails makes others fetch the cell again.
+    /// A free lock with enough cells that few processes share one.
+    ///
+    /// This is the thesis' choice for caches in which a failed compare-and-swap invalidates other copies of the cell.
     pub fn wide(space: &mut impl Space<Mem = M>, n: usize, k: usize) -> Self {
-        LogK::of(space, k, 3.max(n.div_ceil(bits_below(k).max(1))), Text::REPAIRED)
+        LogK::of(space, k, 3.max(n.div_ceil(bits_below(k).max(1))), Version::REPAIRED)
     }
 
-    pub(crate) fn of(space: &mut impl Space<Mem = M>, k: usize, blocks: usize, text: Text) -> Self {
-        let none_yet = Count::in_rounds_of(blocks * k);
-        let entry = space.shared("Entry", none_yet);
-        let exit = space.shared("Exit", none_yet);
-        let open = |block| if block == 0 { none_yet.round() } else { Ticket::ZERO };
+    pub(crate) fn of(space: &mut impl Space<Mem = M>, k: usize, blocks: usize, version: Version) -> Self {
+        let first = Count::in_rounds_of(blocks * k);
+        let entry = space.shared("Entry", first);
+        let exit = space.shared("Exit", first);
+        let open = |block| if block == 0 { first.round() } else { Ticket::ZERO };
         let mut cell = |i, j| space.register(Name::new("A").index(i).index(j), Home::Nobody, open(i));
         let cells = (0..blocks).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect();
-        LogK { entry, exit, cells, text }
+        LogK { entry, exit, cells, version }
     }
 
     fn k(&self) -> usize {
@@ -129,7 +146,7 @@ impl<M: Memory> LogK<M> {
     fn update(&self, m: &mut M, u: Count) -> Result<(), M::Halt> {
         m.call(|m| {
             let a = m.at("7").read(self.cell(u))?;
-            let stale = u.plus(self.text.stale_after * self.k());
+            let stale = u.plus(self.version.stale_after * self.k());
             if a < u.round() && m.at("8").test(&self.exit, |exit| exit <= stale)? {
                 m.at("9").compare_swap(self.cell(u), a, u.round())?;
             }
@@ -140,6 +157,7 @@ impl<M: Memory> LogK<M> {
 
 impl<M: Memory> Exclusion<M> for LogK<M> {
     type Place = Count;
+    type Inside = ();
     const SYMMETRIC: bool = true;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<Count, M::Halt> {
@@ -149,7 +167,7 @@ impl<M: Memory> Exclusion<M> for LogK<M> {
     fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
         let (k, j) = (self.k(), t.slot() % self.k());
         let block = &self.cells[t.slot() / k];
-        let watched = wait_set(j, k, self.text.watches_own_cell);
+        let watched = wait_set(j, k, self.version.watches_own_cell);
         m.spin(|m| {
             m.turns(0, |m, at| match watched.get(at) {
                 None => Ok(Break(false)),
@@ -159,16 +177,12 @@ impl<M: Memory> Exclusion<M> for LogK<M> {
         })
     }
 
-    /// The exit is the same for everyone.
-    fn inside(&self, _: &Count) -> Count {
-        Count::in_rounds_of(self.cells.len() * self.k())
-    }
-
-    fn exit(&self, m: &mut M, _: Pid, _: &Count) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
         let k = self.k();
         let x = m.at("3").fetch_add(&self.exit, Count::ONE)?;
-        let partner = x.slot() % k; // of the same index in its block: t' is x + k
-        // As counts from x, which is not after any of them: first the last cell of the block before, then the partner's.
+        let partner = x.slot() % k; // it has the same index in its block, since t' is x + k
+        // Relative to x, which is not after any of them: first the last cell of the previous block, then the
+        // partner's block.
         let last_before = k - partner - 1;
         let released: Vec<usize> =
             [last_before].into_iter().chain(release_set(partner, k).map(|r| k - partner + r)).collect();
@@ -179,12 +193,12 @@ impl<M: Memory> Exclusion<M> for LogK<M> {
     }
 }
 
-/// How many bits the numbers below `k` take.
+/// The number of bits of the numbers below `k`.
 fn bits_below(k: usize) -> usize {
     (usize::BITS - (k - 1).leading_zeros()) as usize
 }
 
-/// Which cells of its block the j-th of k watches.
+/// The cells of its block that the j-th ticket of k watches.
 fn wait_set(j: usize, k: usize, own: bool) -> Vec<usize> {
     let then_one = (0..bits_below(k)).map(|low| (j >> low | 1) << low).filter(|b| (j..k).contains(b));
     let mut set: Vec<usize> = then_one.chain([k - 1]).chain(own.then_some(j)).collect();
@@ -193,7 +207,7 @@ fn wait_set(j: usize, k: usize, own: bool) -> Vec<usize> {
     set
 }
 
-/// Which cells of its block let in the j-th of k, and everyone before it; ascending.
+/// The cells of its block that enable the j-th ticket of k and those before it, in ascending order.
 fn release_set(j: usize, k: usize) -> impl Iterator<Item = usize> {
     let bits = bits_below(k);
     let padded = (0..=bits).map(move |prefix| j >> (bits - prefix) << (bits - prefix));
@@ -206,7 +220,7 @@ mod tests {
 
     /// (P1) to (P5) of section 3.1 of the thesis, and the number of cells.
     #[test]
-    fn the_sets_have_the_properties_the_proof_needs() {
+    fn sets_have_the_properties_required_by_the_proof() {
         for k in 1..70 {
             let wait: Vec<Vec<usize>> = (0..k).map(|j| wait_set(j, k, true)).collect();
             let release: Vec<Vec<usize>> = (0..k).map(|j| release_set(j, k).collect()).collect();
@@ -224,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn as_printed_the_first_of_a_block_does_not_watch_its_own_cell() {
+    fn printed_wait_set_of_the_first_ticket_lacks_its_own_cell() {
         assert_eq!(wait_set(0, 4, false), [1, 2, 3]);
         assert_eq!(release_set(0, 4).collect::<Vec<_>>(), [0]);
     }

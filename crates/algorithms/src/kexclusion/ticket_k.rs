@@ -1,4 +1,4 @@
-//! The ticket lock for k inside. Folklore: two counters, as anyone would write it.
+//! The ticket lock with capacity k. Folklore: two counters.
 //!
 //! ```text
 //!  1  t := fetch-and-increment(Entry)                        (doorway ends)
@@ -7,40 +7,56 @@
 //!  3  fetch-and-increment(Exit)
 //! ```
 //!
-//! Departures: none; the line numbers are ours. The counters are [`Count`]s in rounds of k.
+//! Departures: none; the line numbers are this project's. The counters are [`Count`]s in rounds of k.
 //!
-//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes stop for ever, first-in-first-enabled, bounded
-//! exit. Everyone waits on the one counter that everyone changes: with caches a passage makes a number of remote
-//! references that grows with that of the processes.
+//! Guarantees: k-exclusion, starvation-freedom even if k-1 processes crash, first-in-first-enabled, bounded exit. All
+//! waiters spin on the one counter that every process changes: with caches, the number of remote memory references of
+//! a passage grows with the number of processes.
 use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Crashes, Holds},
-    Kind, LocalSpin, Remote,
+    Condition::{Crashes, Tso},
+    Kind, LocalSpin, Remote, Size,
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "ticket-k",
-    title: "the ticket lock for k inside",
+    title: "the ticket lock with capacity k",
     source: "folklore",
     kind: Kind::KExclusion,
     primitives: &["read", "fetch-and-add"],
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(KFcfs),
-        Holds(Fife),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Crashes,
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
+    tolerates: &[Tso, Crashes],
     remote: Some(Remote { cc: "Θ(N)", dsm: "∞" }),
+    pinned: &[
+        at(3).k(2).finds(682),
+        at(5).k(3).finds(262_516),
+        at(3).under(&[Tso]).finds(682).fences(0),
+        at(3).k(2).remote(Some(4), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = TicketK<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> TicketK<M> {
+    TicketK::new(space, size.k)
+}
 
 /// The lock; see the [module](self).
 pub struct TicketK<M: Memory> {
@@ -50,34 +66,35 @@ pub struct TicketK<M: Memory> {
 }
 
 impl<M: Memory> TicketK<M> {
-    /// A free lock for any number of processes, of which `k` may be inside.
+    /// A free lock for any number of processes with capacity `k`.
     pub fn new(space: &mut impl Space<Mem = M>, k: usize) -> Self {
         let free = Self::free(k);
         TicketK::of(k, space.shared("Entry", free), space.shared("Exit", free))
     }
 
-    /// What both counters hold at first.
+    /// The initial value of both counters.
     pub const fn free(k: usize) -> Count {
-        // Who waits is at most k ahead of who leaves, or must wait anyway: rounds of k tell that.
+        // A ticket enters if it is less than k ahead of Exit, and how far ahead a waiter is does not matter: rounds
+        // of k suffice.
         Count::in_rounds_of(k)
     }
 
-    /// A lock of these registers, which hold what [`free`](Self::free) says.
+    /// A lock made of the given registers, which must hold [`free`](Self::free)`(k)`.
     pub const fn of(k: usize, entry: M::Reg<Count>, exit: M::Reg<Count>) -> Self {
         TicketK { k, entry, exit }
     }
 
-    /// How many may be inside.
+    /// The capacity: the maximum number of holders.
     pub const fn k(&self) -> usize {
         self.k
     }
 
-    /// How many have left.
+    /// The number of departures so far.
     pub fn left(&self) -> &M::Reg<Count> {
         &self.exit
     }
 
-    /// How many have arrived.
+    /// The number of arrivals so far.
     pub fn arrived(&self) -> &M::Reg<Count> {
         &self.entry
     }
@@ -93,6 +110,7 @@ impl<M: Memory> TicketK<M> {
 
 impl<M: Memory> Exclusion<M> for TicketK<M> {
     type Place = Count;
+    type Inside = ();
     const SYMMETRIC: bool = true;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<Count, M::Halt> {
@@ -104,12 +122,7 @@ impl<M: Memory> Exclusion<M> for TicketK<M> {
         m.at("2").until(&self.exit, move |exit| t < exit.plus(k))
     }
 
-    /// The exit is the same for everyone.
-    fn inside(&self, _: &Count) -> Count {
-        Count::in_rounds_of(self.k)
-    }
-
-    fn exit(&self, m: &mut M, _: Pid, _: &Count) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
         m.at("3").fetch_add(&self.exit, Count::ONE)?;
         Ok(())
     }

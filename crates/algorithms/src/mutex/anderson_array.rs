@@ -2,7 +2,7 @@
 //! multiprocessors*, IEEE TPDS 1(1), 1990.
 //!
 //! ```text
-//!     flags[0] is HAS_LOCK at first, flags[1] … flags[n-1] are MUST_WAIT, queueLast is 0:
+//!     initially flags[0] is HAS_LOCK, flags[1] … flags[n-1] are MUST_WAIT, queueLast is 0:
 //!  1  myPlace := fetch-and-add(queueLast, 1)
 //!  2  if myPlace mod n = 0: fetch-and-add(queueLast, -n)     (doorway ends)
 //!     myPlace := myPlace mod n
@@ -12,24 +12,26 @@
 //!  5  flags[(myPlace + 1) mod n] := HAS_LOCK
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: HAS_LOCK is true and MUST_WAIT is false. Line 2 is what keeps `queueLast` from growing for ever; so it is
-//! below 0 as well, and the remainder on line 2 is that of mathematics, never negative.
+//! Departures: HAS_LOCK is true and MUST_WAIT is false. Line 2 keeps `queueLast` from growing for ever, but can make it
+//! negative; `mod` is the Euclidean remainder, never negative.
 //!
-//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit. With caches, everyone waits
-//! on a copy of a cell that nobody else waits on.
+//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit. With caches, every waiter
+//! spins on a cached copy of a cell that no other process waits on.
 use alloc::vec::Vec;
 
 use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
-    LocalSpin, Remote,
+    Condition::Tso,
+    LocalSpin, Remote, Size,
+    claim::{bypass, holds},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "anderson-array",
     aliases: &["anderson1990"],
@@ -38,17 +40,32 @@ pub const ABOUT: About = About {
     primitives: &["read", "write", "fetch-and-add"],
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Bypass(Some(0)),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
+    tolerates: &[Tso],
     remote: Some(Remote { cc: "O(1)", dsm: "∞" }),
+    pinned: &[
+        at(3).finds(207),
+        at(4).finds(1_232),
+        at(3).under(&[Tso]).finds(396).fences(0),
+        at(3).remote(Some(6), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = AndersonArray<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> AndersonArray<M> {
+    AndersonArray::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct AndersonArray<M: Memory> {
@@ -65,8 +82,9 @@ impl<M: Memory> AndersonArray<M> {
 }
 
 impl<M: Memory> Exclusion<M> for AndersonArray<M> {
-    /// Which flag is ours.
+    /// The index of the caller's flag.
     type Place = usize;
+    type Inside = usize;
 
     fn doorway(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
         let n = self.flags.len() as i64;
@@ -77,8 +95,9 @@ impl<M: Memory> Exclusion<M> for AndersonArray<M> {
         Ok(my_place as usize)
     }
 
-    fn wait(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {
-        m.at("3").until(&self.flags[my_place], |has_lock| has_lock)
+    fn wait(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<usize, M::Halt> {
+        m.at("3").until(&self.flags[my_place], |has_lock| has_lock)?;
+        Ok(my_place)
     }
 
     fn exit(&self, m: &mut M, _: Pid, &my_place: &usize) -> Result<(), M::Halt> {

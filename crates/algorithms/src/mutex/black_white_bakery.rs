@@ -13,18 +13,18 @@
 //!  7          await pair[j].number = 0 or (number, i) < (pair[j].number, j) or pair[j].color ≠ mycolor
 //!  8      else await pair[j].number = 0 or pair[j].color = mycolor or color ≠ mycolor
 //!     critical section
-//!  9  color := the other one than mycolor
+//!  9  color := the color other than mycolor
 //! 10  pair[i] := (mycolor, 0)
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: a process' color and number are one register, written once both are known. Line 3 is n reads, one after
-//! the other; line 8 looks at the pair first and at `color` only if that does not settle it. `color`, initially
+//! Departures: a process' color and number are one register, written once both are known. Line 3 is n reads, one
+//! after the other; line 8 reads the pair first, and `color` only if the pair does not decide. `color`, initially
 //! arbitrary, is white.
 //!
-//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit; and no number is above n.
-//! Tickets of the color that `color` does not show are served first.
+//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served, bounded exit; no number exceeds n.
+//! Tickets of the color that `color` does not have are served first.
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -32,11 +32,13 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
-    LocalSpin,
+    Condition::Tso,
+    LocalSpin, Size,
+    claim::{bypass, holds},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "black-white-bakery",
     aliases: &["taubenfeld2004"],
@@ -44,24 +46,41 @@ pub const ABOUT: About = About {
     source: "after Taubenfeld 2004",
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Bypass(Some(0)),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "a bakery whose numbers are bounded, for one more bit",
+    tolerates: &[Tso],
+    remark: "a bakery with bounded numbers, at the cost of one more bit",
+    pinned: &[
+        at(2).finds(1_407),
+        at(3).finds(167_894),
+        at(2).under(&[Tso]).finds(4_006).fences(2),
+        at(3).under(&[Tso]).finds(510_974).fences(2),
+        at(2).needs_fences(),
+        at(3).remote(Some(18), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = BlackWhiteBakery<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> BlackWhiteBakery<M> {
+    BlackWhiteBakery::new(space, size.n)
+}
 
 /// The color of a ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Color {
-    /// Where it begins.
+    /// The initial color.
     White,
-    /// The other one.
+    /// The other color.
     Black,
 }
 
@@ -91,7 +110,7 @@ impl Value for Color {
     }
 }
 
-/// A colored ticket. The number 0 says "none".
+/// A colored ticket. The number 0 means "no ticket".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pair {
     color: Color,
@@ -131,7 +150,7 @@ impl<M: Memory> BlackWhiteBakery<M> {
         }
     }
 
-    /// Waits until `j` does not come before us.
+    /// Waits until `j` does not precede `i`, which has the ticket `mine`.
     fn wait_for(&self, m: &mut M, j: Pid, i: Pid, mine: Pair) -> Result<(), M::Halt> {
         m.at("5").until(&self.choosing[j], |choosing| !choosing)?;
         if m.at("6").test(&self.pair[j], |pair| pair.color == mine.color)? {
@@ -149,10 +168,11 @@ impl<M: Memory> BlackWhiteBakery<M> {
 
 impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
     type Place = Pair;
+    type Inside = Pair;
 
     fn doorway(&self, m: &mut M, i: Pid) -> Result<Pair, M::Halt> {
         m.at("1").write(&self.choosing[i], true)?;
-        m.at("1").fence()?; // or one who does not see us choose misses the pair we choose
+        m.at("1").fence()?; // without it, a process that misses `choosing` may also miss the new pair
         let color = m.at("2").read(&self.color)?;
         let max = m.fold(self.pair.len(), 0, |m, max: u32, j| {
             let pair = m.at("3").read(&self.pair[j])?;
@@ -161,12 +181,13 @@ impl<M: Memory> Exclusion<M> for BlackWhiteBakery<M> {
         let mine = Pair { color, number: max + 1 };
         m.at("3").write(&self.pair[i], mine)?;
         m.at("4").write(&self.choosing[i], false)?;
-        m.at("4").fence()?; // or two look on lines 6 to 8 before either's pair can be seen
+        m.at("4").fence()?; // without it, two processes may both pass lines 6 to 8 before either pair is visible
         Ok(mine)
     }
 
-    fn wait(&self, m: &mut M, i: Pid, &mine: &Pair) -> Result<(), M::Halt> {
-        m.each_but(i, self.pair.len(), |m, j| self.wait_for(m, j, i, mine))
+    fn wait(&self, m: &mut M, i: Pid, &mine: &Pair) -> Result<Pair, M::Halt> {
+        m.each_but(i, self.pair.len(), |m, j| self.wait_for(m, j, i, mine))?;
+        Ok(mine)
     }
 
     fn exit(&self, m: &mut M, i: Pid, mine: &Pair) -> Result<(), M::Halt> {

@@ -1,4 +1,4 @@
-//! First-come-first-served mutual exclusion with O(log N) remote references. R. Danek and W. Golab, *Closing the
+//! First-come-first-served mutual exclusion with O(log N) RMRs. R. Danek and W. Golab, *Closing the
 //! complexity gap between FCFS mutual exclusion and mutual exclusion*, Figure 1.
 //!
 //! ```text
@@ -29,33 +29,34 @@
 //!
 //! Set is the [`special_set`](crate::parts::special_set), lines 25-43; tickets come from the
 //! [`ticket_dispenser`](crate::parts::ticket_dispenser), lines 45-60; Q is the
-//! [`priority_queue`](crate::parts::priority_queue), lines q1-q10. LOCK is the lock of
+//! [`priority_queue`](crate::blocks::priority_queue), lines q1-q10. LOCK is the lock of
 //! [`kim_anderson`](super::kim_anderson), as in the text.
 //!
-//! Departures: the numbers of lines 8-13 are those the text refers to; in our copy of the figure the lines after 8 are
-//! moved by one, and 10-11 look as if they were inside the `if`, where they would deadlock. A process has at most one
-//! entry in Q, so Remove is told the process only. What LOCK hands from line 16 to line 23 is kept in `place[p]`: a
-//! private variable, at home with p.
+//! Departures: lines 8-13 are numbered as the text refers to them. In the available copy of the figure the lines
+//! after 8 are shifted by one, and 10-11 are indented as if they belonged to the `if`, where they would deadlock. A
+//! process has at most one entry in Q, so Remove takes only the process.
 //!
 //! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit. A passage makes O(log N)
-//! remote references, even without caches; with the adaptive set, O(min(c, log N)) if c processes contend.
+//! remote memory references, even without caches; with the adaptive set, O(min(c, log N)) if c processes contend.
 use alloc::vec::Vec;
 
-use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 
 use super::kim_anderson::KimAnderson;
 use crate::{
     About,
-    Claim::{Bypass, Holds},
-    LocalSpin, Remote, Survey,
+    Condition::Tso,
+    LocalSpin, Remote, Size, Survey,
+    blocks::priority_queue::PriorityQueue,
+    claim::{bypass, holds},
     parts::{
-        priority_queue::PriorityQueue,
         special_set::{SpecialSet, StaticSet},
         ticket_dispenser::{Dispenser, TicketDispenser},
     },
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "danek-golab",
     title: "Danek and Golab's fair lock",
@@ -64,35 +65,36 @@ pub const ABOUT: About = About {
     survey: Survey::LeftOut,
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Bypass(Some(0)),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "for a complete search it is too large; try --passages 1, or `danek-golab-yang-anderson`",
+    tolerates: &[Tso],
+    remark: "too large for a complete search; `danek-golab-simple` and `danek-golab-yang-anderson` are not",
     remote: Some(Remote::both("O(log N)")),
-    departures: "lines 10 and 11 are outside the `if` of line 8; inside, as our copy has them, they deadlock",
+    departures: "lines 10 and 11 follow the `if` of line 8; in it, as the available copy has them, they deadlock",
+    pinned: &[at(2).passages(1).finds(2_324_434).takes("10 s")],
     ..About::LOCK
 };
 
-/// The lock; see the [module](self). `A` is the lock inside, `S` the set and `D` the ticket dispenser.
-pub struct DanekGolab<M: Memory, A: Exclusion<M, Place: Value>, S, D = TicketDispenser<M>> {
+/// The lock; see the [module](self). `A` is the auxiliary lock LOCK, `S` the set and `D` the ticket dispenser.
+pub struct DanekGolab<M: Memory, A, S, D = TicketDispenser<M>> {
     set: S,
     dispenser: D,
     queue: PriorityQueue<M>,
     head: Vec<M::Reg<bool>>,
     lock: A,
-    place: Vec<M::Reg<A::Place>>,
 }
 
-/// The lock for `n` processes, with the static set and Kim and Anderson's lock inside.
-pub fn danek_golab<M: Memory>(
-    space: &mut impl Space<Mem = M>,
-    n: usize,
-) -> DanekGolab<M, KimAnderson<M>, StaticSet<M>> {
+/// The lock's type.
+pub type Lock<M> = DanekGolab<M, KimAnderson<M>, StaticSet<M>>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, Size { n, .. }: Size) -> Lock<M> {
     let set = StaticSet::new(space, n);
     let lock = KimAnderson::new(space, n);
     DanekGolab::new(space, n, lock, set)
@@ -101,10 +103,10 @@ pub fn danek_golab<M: Memory>(
 impl<M, A, S> DanekGolab<M, A, S>
 where
     M: Memory,
-    A: Exclusion<M, Place: Value>,
+    A: Exclusion<M>,
     S: SpecialSet<M>,
 {
-    /// A free lock for `n` processes, made of a lock and an empty set.
+    /// A free lock for `n` processes, built from a free lock and an empty set.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, lock: A, set: S) -> Self {
         let dispenser = TicketDispenser::new(space, n);
         DanekGolab::over(space, n, lock, set, dispenser)
@@ -114,7 +116,7 @@ where
 impl<M, A, S, D> DanekGolab<M, A, S, D>
 where
     M: Memory,
-    A: Exclusion<M, Place: Value>,
+    A: Exclusion<M>,
     S: SpecialSet<M>,
     D: Dispenser<M>,
 {
@@ -122,13 +124,12 @@ where
     pub fn over(space: &mut impl Space<Mem = M>, n: usize, lock: A, set: S, dispenser: D) -> Self {
         let queue = PriorityQueue::new(space, n);
         let head = space.per_process("Head", n, false);
-        let place = space.per_process("place", n, Value::of_word(0));
-        DanekGolab { set, dispenser, queue, head, lock, place }
+        DanekGolab { set, dispenser, queue, head, lock }
     }
 
     /// Lines 5 to 14.
     fn join(&self, m: &mut M, p: Pid, ticket: usize) -> Result<(), M::Halt> {
-        let place = self.lock(m, p)?;
+        let inside = self.lock(m, p)?; // 5
         m.at("6").write(&self.head[p], false)?;
         m.call(|m| {
             let other = m.call(|m| self.set.remove_self(m, p))?; // 7
@@ -140,10 +141,10 @@ where
         self.queue.remove(m, p)?; // 10
         self.queue.insert(m, p, Some(ticket))?; // 11
         self.notify(m, "13")?;
-        self.lock.exit(m, p, &place) // 14
+        self.lock.exit(m, p, &inside) // 14
     }
 
-    /// Lines 12-13 and 20-22: tells the first one in the queue.
+    /// Lines 12-13 and 20-22: notifies the first process in the queue.
     fn notify(&self, m: &mut M, line: &'static str) -> Result<(), M::Halt> {
         m.call(|m| match self.queue.find_min(m)? {
             Some(first) => m.at(line).write(&self.head[first], true),
@@ -151,53 +152,47 @@ where
         })
     }
 
-    fn lock(&self, m: &mut M, p: Pid) -> Result<A::Place, M::Halt> {
+    fn lock(&self, m: &mut M, p: Pid) -> Result<A::Inside, M::Halt> {
         m.call(|m| {
             let place = self.lock.doorway(m, p)?;
-            self.lock.wait(m, p, &place)?;
-            Ok(place)
+            self.lock.wait(m, p, &place)
         })
     }
-
-    /// Most locks have nothing to keep.
-    const KEEPS_PLACE: bool = size_of::<A::Place>() > 0;
 }
 
 impl<M, A, S, D> Exclusion<M> for DanekGolab<M, A, S, D>
 where
     M: Memory,
-    A: Exclusion<M, Place: Value>,
+    A: Exclusion<M>,
     S: SpecialSet<M>,
     D: Dispenser<M>,
 {
     /// The ticket.
     type Place = usize;
+    /// The ticket, and the value that the inner lock's exit needs.
+    type Inside = (usize, A::Inside);
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
         m.call(|m| self.set.insert_self(m, p))?; // 3
-        m.at("3").fence()?; // or others come and go, again and again, while we obtain a ticket that is long past
+        // Without it, other processes may complete any number of passages before the insertion is visible, and the
+        // ticket obtained meanwhile is outdated.
+        m.at("3").fence()?;
         let ticket = self.dispenser.obtain(m, p)?; // 4
-        m.at("4").fence()?; // or one who comes later sees neither our ticket nor us in the set
+        m.at("4").fence()?; // without it, a later arrival may see neither the ticket nor the insertion into the set
         Ok(ticket)
     }
 
-    fn wait(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<Self::Inside, M::Halt> {
         m.call(|m| self.join(m, p, ticket))?;
         m.at("15").until(&self.head[p], |head| head)?;
-        let place = self.lock(m, p)?; // 16
-        if Self::KEEPS_PLACE {
-            m.at("16").write(&self.place[p], place)?;
-        }
-        Ok(())
+        Ok((ticket, self.lock(m, p)?)) // 16
     }
 
-    fn exit(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, p: Pid, (ticket, inside): &Self::Inside) -> Result<(), M::Halt> {
         self.queue.remove(m, p)?; // 18
-        m.call(|m| self.dispenser.done(m, p, ticket))?; // 19
+        m.call(|m| self.dispenser.done(m, p, *ticket))?; // 19
         self.notify(m, "22")?;
-        // Without content, any place is the one that was taken.
-        let place = if Self::KEEPS_PLACE { m.at("23").read(&self.place[p])? } else { Value::of_word(0) };
-        self.lock.exit(m, p, &place) // 23
+        self.lock.exit(m, p, inside) // 23
     }
 }
 
@@ -206,22 +201,22 @@ mod tests {
     use doorway_memory::Solo;
 
     use super::*;
-    use crate::parts::{special_set_adaptive::AdaptiveSet, test_and_set::TestAndSet};
+    use crate::{blocks::test_and_set::TestAndSet, parts::special_set_adaptive::AdaptiveSet};
 
-    /// Everyone once, one after the other, and the tickets start again.
+    /// Makes sequential passages, the processes taking turns, until the tickets have wrapped around.
     fn passages<S: SpecialSet<Solo>>(n: usize, set: S, mut solo: Solo) {
-        let inside = TestAndSet::new(&mut solo);
-        let lock = DanekGolab::new(&mut solo, n, inside, set);
+        let inner = TestAndSet::new(&mut solo);
+        let lock = DanekGolab::new(&mut solo, n, inner, set);
         for passage in 0..8 * n {
             let Ok(ticket) = lock.doorway(&mut solo, passage % n);
             assert_eq!(ticket, passage % (7 * n));
-            let Ok(()) = lock.wait(&mut solo, passage % n, &ticket);
-            let Ok(()) = lock.exit(&mut solo, passage % n, &ticket);
+            let Ok(inside) = lock.wait(&mut solo, passage % n, &ticket);
+            let Ok(()) = lock.exit(&mut solo, passage % n, &inside);
         }
     }
 
     #[test]
-    fn a_thousand_processes_are_not_too_many() {
+    fn supports_1024_processes() {
         let n = 1024;
         let mut solo = Solo::new();
         let set = StaticSet::new(&mut solo, n);

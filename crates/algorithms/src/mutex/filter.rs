@@ -10,12 +10,12 @@
 //! 22  level[me] := 0
 //! ```
 //!
-//! Departures: line 17 looks at one k after the other, at its level first and at the victim only if that is high
-//! enough, and begins again with the first k when there is a conflict. The text defines no doorway; ours is what is
-//! written for the first level.
+//! Departures: line 17 examines one k after the other: first its level, then, if the level is high enough, the
+//! victim. At a conflict it starts again with the first k. The text defines no doorway; here it is the two writes for
+//! the first level.
 //!
 //! Guarantees: mutual exclusion, starvation-freedom, bounded exit. Not first-come-first-served: from three processes
-//! on, others can pass a slow one any number of times.
+//! on, a slow process can be overtaken any number of times.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -23,11 +23,13 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Fails, Holds},
-    LocalSpin,
+    Condition::Tso,
+    LocalSpin, Size,
+    claim::{bypass, holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "filter",
     aliases: &["filter-lock"],
@@ -35,21 +37,39 @@ pub const ABOUT: About = About {
     source: "Herlihy & Shavit, Fig. 2.8",
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Fails(Fcfs),
-        Bypass(None),
-        Holds(BoundedExit),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        lacks(Fcfs),
+        bypass(None),
+        holds(BoundedExit),
     ],
-    remark: "for two processes it is `peterson`, and as fair",
+    tolerates: &[Tso],
+    remark: "for two processes it is `peterson`, and equally fair",
+    pinned: &[
+        at(3).finds(2_090),
+        at(4).finds(190_197),
+        at(5).finds(23_021_487).takes("30 s, 1.5 GB"),
+        at(3).under(&[Tso]).finds(8_127).fences(1),
+        at(2).needs_fences(),
+        at(3).refutes(Fcfs, COUNTEREXAMPLE),
+        at(3).remote(Some(21), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Filter<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Filter<M> {
+    Filter::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct Filter<M: Memory> {
     level: Vec<M::Reg<usize>>,
-    /// `victim[i]` of the text is at i-1: it uses 1 to n-1.
+    /// `victim[i]` of the text is at index i-1: the text uses 1 to n-1.
     victim: Vec<M::Reg<usize>>,
 }
 
@@ -65,7 +85,7 @@ impl<M: Memory> Filter<M> {
     fn announce(&self, m: &mut M, me: Pid, i: usize) -> Result<(), M::Halt> {
         m.at("14").write(&self.level[me], i)?;
         m.at("15").write(&self.victim[i - 1], me)?;
-        m.at("15").fence() // or two look on line 17 before either can be seen
+        m.at("15").fence() // without it, two processes may both pass line 17 before either is visible
     }
 
     fn no_conflict(&self, m: &mut M, me: Pid, i: usize) -> Result<bool, M::Halt> {
@@ -78,6 +98,7 @@ impl<M: Memory> Filter<M> {
 
 impl<M: Memory> Exclusion<M> for Filter<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, me: Pid) -> Result<(), M::Halt> {
         self.announce(m, me, 1)
@@ -98,3 +119,21 @@ impl<M: Memory> Exclusion<M> for Filter<M> {
         m.at("22").write(&self.level[me], 0)
     }
 }
+
+/// Filter allows overtaking.
+const COUNTEREXAMPLE: &str = "\
+fcfs FAILS in 13 steps: process 2 starts the doorway after process 1 has completed it, and enters first
+\x20  1  p1  14  level[1] := 1
+\x20  2  p1  15  victim[1] := 1
+\x20  3  p2  14  level[2] := 1
+\x20  4  p2  15  victim[1] := 2
+\x20  5  p2  17  level[0] = 0
+\x20  6  p0  14  level[0] := 1
+\x20  7  p0  15  victim[1] := 0
+\x20  8  p2  17  level[1] = 1
+\x20  9  p2  17  victim[1] = 0
+\x20 10  p2  14  level[2] := 2
+\x20 11  p2  15  victim[2] := 2
+\x20 12  p2  17  level[0] = 1
+\x20 13  p2  17  level[1] = 1    -> inside
+";

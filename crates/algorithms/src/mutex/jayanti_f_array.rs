@@ -1,8 +1,9 @@
-//! First-come-first-served by a tree of minima. After P. Jayanti, *f-arrays: implementation and applications*, PODC 2002.
+//! First-come-first-served by a tree of minima. After P. Jayanti, *f-arrays: implementation and applications*, PODC
+//! 2002.
 //!
 //! ```text
-//!     C = 0, Own = ⊥, Go[p] = false at home with p
-//!     Tree: a word for each node, ∞ at first; leaf p at home with p. What is in a node is the least of its two children
+//!     C = 0, Own = ⊥, Go[p] = false at home at p
+//!     Tree: one word for each node, initially ∞; leaf p at home at p. A node holds the minimum of its two children
 //!
 //!  1  Go[p] := false
 //!  2  t := LL(C)
@@ -21,24 +22,26 @@
 //! 12      if not refresh(x): refresh(x)              18  (t, r) := e; if SC(Own, r):
 //!     refresh(x):                                    19      Go[r] := true
 //! 13  LL(x)
-//! 14  e := the least of the children of x
+//! 14  e := the minimum of the children of x
 //! 15  return SC(x, e)
 //! ```
 //!
-//! A refresh that fails was disturbed by another. If the second fails too, then that other one began after the first of ours,
-//! read the children when they were up to date, and did our work. Whether line 3 succeeds does not matter either: if it does
-//! not, somebody else's did. Own breaks the ties: whoever is to be next, only one is told so. It is changed from ⊥ by one
-//! who loaded it before looking at the root, so the root was looked at when nobody was inside, and who was there still is.
+//! A refresh fails if another one intervened. If the second refresh fails too, the intervening one began after the
+//! first, so it read the children when they were up to date and did the same work. Line 3 may fail as well: then
+//! another process has incremented C. Own breaks ties, so that only one process is promoted at a time. A process that
+//! changes it from ⊥ loaded it before it read the root; so the root was read while there was no holder, and the
+//! process found there is still waiting.
 //!
-//! We did not have the text of the paper: that it has such a lock, of LL/SC and with these guarantees, is what others tell of
-//! it. The lines are ours.
+//! The text of the paper was not available: secondary sources say that it has such a lock, made of LL/SC and with these
+//! guarantees. The lines are this project's.
 //!
-//! Departures: every process has a leaf of its own, so a passage makes O(log N) remote references, where the paper has
-//! O(min(c, log N)) if c processes contend: that is `jayanti-f-array-adaptive`. For at most 255 processes. On real atomics,
-//! where LL and SC are made of compare-and-swap, a ticket has 36 bits, and the version beside it 20; see [`Linked`].
+//! Departures: every process has a leaf of its own, so a passage makes O(log N) remote memory references; the paper
+//! has O(min(c, log N)) if c processes contend, as has `jayanti-f-array-adaptive`. For at most 255 processes. On real
+//! atomics, where LL and SC are made of compare-and-swap, a ticket has 36 bits and the version beside it 20; see
+//! [`Linked`].
 //!
-//! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit; local spinning with caches and
-//! without.
+//! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit; local spinning with
+//! caches and without.
 use alloc::vec::Vec;
 use core::{
     fmt,
@@ -49,51 +52,69 @@ use doorway_memory::{Exclusion, Home, Linked, Memory, Name, Narrow, Pid, Propert
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
-    LocalSpin, Processes, Remote,
+    Condition::Tso,
+    LocalSpin, Processes, Remote, Size,
+    claim::{bypass, holds},
+    pinned::at,
 };
 
-/// So many processes have different names in eight bits, beside ∞.
-const MOST: usize = 255;
+/// The largest number of processes: eight bits hold a process number or ∞.
+const MAX_N: usize = 255;
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "jayanti-f-array",
     aliases: &["jayanti2002"],
     title: "first come, first served by a tree of minima",
     source: "after Jayanti 2002",
-    processes: Processes::Between(2, MOST),
+    processes: Processes::Between(2, MAX_N),
     default_n: 2,
     primitives: &["read", "write", "LL/SC"],
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
-        Bypass(Some(0)),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
+        bypass(Some(0)),
     ],
+    tolerates: &[Tso],
     remote: Some(Remote::both("O(log N)")),
-    departures: "everyone has a leaf of its own, so it is not adaptive; `jayanti-f-array-adaptive` is",
+    departures: "every process has a leaf of its own, so it is not adaptive; `jayanti-f-array-adaptive` is",
+    pinned: &[
+        at(2).finds(39_048),
+        at(3).passages(1).finds(3_070_039),
+        at(2).under(&[Tso]).finds(57_165).fences(1),
+        at(2).needs_fences(),
+        at(2).remote(Some(24), Some(23)),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = JayantiFArray<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> JayantiFArray<M> {
+    JayantiFArray::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct JayantiFArray<M: Memory> {
     n: usize,
-    /// How often a node is refreshed, at most.
+    /// The largest number of attempts to refresh a node.
     refreshes: usize,
     c: M::Reg<Linked<Ticket>>,
     own: M::Reg<Linked<Option<usize>>>,
     go: Vec<M::Reg<bool>>,
-    /// Whether a leaf that is anybody's is taken. None here: see `jayanti-f-array-adaptive`.
+    /// Whether each shared leaf is taken. Empty here: see `jayanti-f-array-adaptive`.
     slot: Vec<M::Reg<Linked<bool>>>,
-    /// That of each slot, then that of each process.
+    /// The leaves of the slots, then those of the processes.
     leaf: Vec<M::Reg<Entry>>,
-    /// With S slots, node i <= S has the leaf of slot i-1 and node i+1 below it; and node S+x has S+2x and S+2x+1. From S+n
-    /// on these are the leaves of the processes. Node i is at i-1 here.
+    /// With S slots, node i <= S has the leaf of slot i-1 and node i+1 as children, and node S+x has S+2x and S+2x+1.
+    /// The numbers from S+n on are the leaves of the processes. Node i is at index i-1.
     node: Vec<M::Reg<Linked<Entry>>>,
 }
 
@@ -106,12 +127,14 @@ impl<M: Memory> JayantiFArray<M> {
         JayantiFArray::of(space, n, 0, 2)
     }
 
-    /// A free lock for `n` processes with so many slots, and so many refreshes of a node, enough or not.
+    /// A free lock for `n` processes with `slots` shared leaves and at most `refreshes` attempts to refresh a node.
+    ///
+    /// Two attempts are enough; one is not.
     ///
     /// # Panics
     /// For more than 255 processes.
     pub(crate) fn of(space: &mut impl Space<Mem = M>, n: usize, slots: usize, refreshes: usize) -> Self {
-        assert!(n <= MOST, "eight bits name at most {MOST} processes, not {n}");
+        assert!(n <= MAX_N, "this lock is for at most {MAX_N} processes, not {n}");
         let node = |i: usize| space.register(Name::new("Node").index(i), Home::Nobody, Linked::new(Entry(None)));
         let node = (1..slots + n).map(node).collect();
         let home = |leaf: usize| leaf.checked_sub(slots).map_or(Home::Nobody, Home::Of);
@@ -129,17 +152,17 @@ impl<M: Memory> JayantiFArray<M> {
         }
     }
 
-    /// The leaf of the first slot that is free; one's own if there is none.
+    /// Takes the leaf of the first free slot, or the process' own leaf if no slot is free.
     fn take_leaf(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
         m.turns(0, |m, i| {
             let Some(slot) = self.slot.get(i) else { return Ok(Break(i + p)) };
             let link = m.at("a").load_linked(slot)?;
-            let is_ours = !link.value() && m.at("b").store_conditional(slot, link, true)?;
-            Ok(if is_ours { Break(i) } else { Continue(i + 1) })
+            let taken = !link.value() && m.at("b").store_conditional(slot, link, true)?;
+            Ok(if taken { Break(i) } else { Continue(i + 1) })
         })
     }
 
-    fn give_back(&self, m: &mut M, leaf: usize) -> Result<(), M::Halt> {
+    fn return_leaf(&self, m: &mut M, leaf: usize) -> Result<(), M::Halt> {
         match self.slot.get(leaf) {
             Some(slot) => m.at("c").write_linked(slot, false),
             None => Ok(()),
@@ -148,8 +171,8 @@ impl<M: Memory> JayantiFArray<M> {
 
     fn update(&self, m: &mut M, leaf: usize, e: Entry) -> Result<(), M::Halt> {
         m.at("10").write(&self.leaf[leaf], e)?;
-        // Who fails twice relies on another having seen the leaf after the first time. Without the fence that one may have
-        // looked at it while what we wrote was on its way.
+        // Without the fence, the process whose refresh makes both of these fail may have read the leaf while this
+        // write was still in the store buffer.
         m.at("10").fence()?;
         let slots = self.slot.len();
         let above_leaf = if leaf < slots { leaf + 1 } else { self.above(self.n + leaf) };
@@ -157,7 +180,7 @@ impl<M: Memory> JayantiFArray<M> {
             if i == 0 {
                 return Ok(Break(()));
             }
-            // Done when one of them succeeds; all that is asked for is that not all of them fail unnoticed.
+            // `all` stops at the first refresh that succeeds. If all fail, another process did the work.
             m.all(self.refreshes, |m, _| Ok(!self.refresh(m, i)?))?;
             Ok(Continue(self.above(i)))
         })
@@ -167,32 +190,32 @@ impl<M: Memory> JayantiFArray<M> {
         m.call(|m| {
             let link = m.at("13").load_linked(&self.node[i - 1])?;
             let (left, right) = self.below(i);
-            let e = self.look(m, left)?.least(self.look(m, right)?);
+            let e = self.read_child(m, left)?.least(self.read_child(m, right)?);
             m.at("15").store_conditional(&self.node[i - 1], link, e)
         })
     }
 
-    /// The node above node i; 0 is above the root.
+    /// The parent of node i; the root's is 0.
     fn above(&self, i: usize) -> usize {
         let slots = self.slot.len();
         if i <= slots + 1 { i - 1 } else { slots + (i - slots) / 2 }
     }
 
-    /// What is below node i.
-    fn below(&self, i: usize) -> (Below, Below) {
+    /// The children of node i.
+    fn below(&self, i: usize) -> (Child, Child) {
         let slots = self.slot.len();
         if i <= slots {
-            return (Below::Leaf(i - 1), Below::Node(i + 1));
+            return (Child::Leaf(i - 1), Child::Node(i + 1));
         }
-        let below = |x: usize| if x < self.n { Below::Node(slots + x) } else { Below::Leaf(slots + x - self.n) };
+        let below = |x: usize| if x < self.n { Child::Node(slots + x) } else { Child::Leaf(slots + x - self.n) };
         let x = i - slots;
         (below(2 * x), below(2 * x + 1))
     }
 
-    fn look(&self, m: &mut M, at: Below) -> Result<Entry, M::Halt> {
-        match at {
-            Below::Node(i) => m.at("14").read_linked(&self.node[i - 1]),
-            Below::Leaf(i) => m.at("14").read(&self.leaf[i]),
+    fn read_child(&self, m: &mut M, child: Child) -> Result<Entry, M::Halt> {
+        match child {
+            Child::Node(i) => m.at("14").read_linked(&self.node[i - 1]),
+            Child::Leaf(i) => m.at("14").read(&self.leaf[i]),
         }
     }
 
@@ -213,8 +236,9 @@ impl<M: Memory> JayantiFArray<M> {
 }
 
 impl<M: Memory> Exclusion<M> for JayantiFArray<M> {
-    /// One's leaf.
+    /// The process' leaf.
     type Place = usize;
+    type Inside = usize;
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
         m.at("1").write(&self.go[p], false)?;
@@ -225,27 +249,28 @@ impl<M: Memory> Exclusion<M> for JayantiFArray<M> {
         Ok(leaf)
     }
 
-    fn wait(&self, m: &mut M, p: Pid, _: &usize) -> Result<(), M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, &leaf: &usize) -> Result<usize, M::Halt> {
         self.promote(m)?;
-        m.at("6").until(&self.go[p], |go| go)
+        m.at("6").until(&self.go[p], |go| go)?;
+        Ok(leaf)
     }
 
     fn exit(&self, m: &mut M, _: Pid, &leaf: &usize) -> Result<(), M::Halt> {
         self.update(m, leaf, Entry(None))?;
-        self.give_back(m, leaf)?;
+        self.return_leaf(m, leaf)?;
         m.at("8").write_linked(&self.own, None)?;
         self.promote(m)
     }
 }
 
-/// What a node has below it.
+/// A child of a node.
 #[derive(Clone, Copy)]
-enum Below {
+enum Child {
     Node(usize),
     Leaf(usize),
 }
 
-/// A ticket and who has it, or ∞.
+/// A ticket and the process that has it, or ∞.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Entry(Option<(Ticket, Pid)>);
 
@@ -258,7 +283,7 @@ impl Entry {
     }
 }
 
-/// The process plus 1 in the lowest eight bits, the ticket above; ∞ is 0.
+/// The lowest eight bits hold the process plus 1, the others the ticket; ∞ is 0.
 impl Value for Entry {
     fn to_word(self) -> u64 {
         self.0.map_or(0, |(ticket, process)| ticket.to_word() << 8 | (process as u64 + 1))

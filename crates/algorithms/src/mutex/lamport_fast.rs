@@ -19,13 +19,13 @@
 //! 13  b[i] := false
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
-//! Departures: processes are counted from 0 here, so the 0 of `y` is ⊥; `x`, initially arbitrary, is 0. Line 9 passes
-//! over `b[i]`, which line 8 has just lowered. The text defines no doorway; ours is the first two writes.
+//! Departures: processes are counted from 0 here, so the 0 of `y` is ⊥; `x`, initially arbitrary, is 0. Line 9 skips
+//! `b[i]`, which line 8 has just lowered. The text defines no doorway; here it is the first two writes.
 //!
-//! Guarantees: mutual exclusion, deadlock-freedom, bounded exit, and five writes and two reads in a passage that meets
-//! nobody. Not starvation-freedom: who finds `y` taken each time it looks starts again for ever.
+//! Guarantees: mutual exclusion, deadlock-freedom, bounded exit; five writes and two reads in an uncontended passage.
+//! Not starvation-freedom: a process that finds `y` taken every time starts again for ever.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -33,21 +33,39 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Fails, Holds},
-    LocalSpin,
+    Condition::Tso,
+    LocalSpin, Size,
+    claim::{holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "lamport-fast",
     aliases: &["lamport1987"],
     title: "Lamport's fast mutual exclusion",
     source: "after Lamport 1987",
     local_spin: Some(LocalSpin::NEITHER),
-    claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Fails(StarvationFreedom), Fails(Fcfs), Holds(BoundedExit)],
-    remark: "seven accesses when nobody else is there, however many processes there are",
+    claims: &[holds(Exclusion), holds(DeadlockFreedom), lacks(StarvationFreedom), lacks(Fcfs), holds(BoundedExit)],
+    tolerates: &[Tso],
+    remark: "seven accesses in an uncontended passage, for any number of processes",
+    pinned: &[
+        at(4).finds(465_876),
+        at(3).finds(13_257),
+        at(3).under(&[Tso]).finds(152_056).fences(2),
+        at(3).needs_fences(),
+        at(3).remote(None, None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = LamportFast<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> LamportFast<M> {
+    LamportFast::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct LamportFast<M: Memory> {
@@ -65,10 +83,10 @@ impl<M: Memory> LamportFast<M> {
     fn start(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
         m.at("1").write(&self.b[i], true)?;
         m.at("2").write(&self.x, i)?;
-        m.at("2").fence() // or one who has seen `y` free on line 3 is not seen on line 7
+        m.at("2").fence() // without it, a process that has seen `y` free on line 3 may miss `x` on line 7
     }
 
-    /// Lines 3 to 11, once: whether we are in.
+    /// Lines 3 to 11, once: whether the process has entered.
     fn attempt(&self, m: &mut M, i: Pid) -> Result<bool, M::Halt> {
         if m.at("3").test(&self.y, |y| y.is_some())? {
             m.at("4").write(&self.b[i], false)?;
@@ -76,7 +94,7 @@ impl<M: Memory> LamportFast<M> {
             return Ok(false);
         }
         m.at("6").write(&self.y, Some(i))?;
-        m.at("6").fence()?; // or one who comes later does not see on line 3 that we are about to enter
+        m.at("6").fence()?; // without it, a later arrival may miss `y` on line 3
         if m.at("7").test(&self.x, |x| x == i)? {
             return Ok(true);
         }
@@ -92,6 +110,7 @@ impl<M: Memory> LamportFast<M> {
 
 impl<M: Memory> Exclusion<M> for LamportFast<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
         self.start(m, i)

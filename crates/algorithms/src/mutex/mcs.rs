@@ -15,13 +15,13 @@
 //!  9  locked[next[p]] := false
 //! ```
 //!
-//! We did not have the text of the paper; this is how the algorithm is told, and the line numbers are ours.
+//! The text of the paper was not available; this is the usual presentation, with line numbers of this project.
 //!
 //! Departures: a queue node is a process' number, and each process has one node. Line 9 does not read `next[p]` again:
-//! it has been seen on line 6 or 8.
+//! line 6 or 8 has read it.
 //!
-//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served; whoever waits reads a cell of its own. The
-//! exit is not bounded: on line 8 it waits for a successor that has taken its place in line and not yet said so.
+//! Guarantees: mutual exclusion, starvation-freedom, first-come-first-served; a waiter spins on a cell of its own.
+//! The exit is not bounded: on line 8 it waits for a successor that is in the queue but has not yet linked itself.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -29,11 +29,13 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Fails, Holds},
-    LocalSpin, Remote,
+    Condition::Tso,
+    LocalSpin, Remote, Size,
+    claim::{bypass, holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "mcs",
     aliases: &["mellor-crummey-scott", "mcs1991"],
@@ -42,18 +44,34 @@ pub const ABOUT: About = About {
     primitives: &["read", "write", "swap", "compare-and-swap"],
     local_spin: Some(LocalSpin::BOTH),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Bypass(Some(0)),
-        Fails(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        lacks(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
-    remark: "whoever leaves may have to wait for the next one to link itself",
+    tolerates: &[Tso],
+    remark: "a releasing process may have to wait for its successor to link itself",
     remote: Some(Remote::both("O(1)")),
+    pinned: &[
+        at(3).finds(824),
+        at(4).finds(16_632),
+        at(3).under(&[Tso]).finds(2_151).fences(0),
+        at(2).remote(Some(8), Some(4)),
+        at(3).remote(Some(8), Some(4)),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Mcs<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Mcs<M> {
+    Mcs::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct Mcs<M: Memory> {
@@ -72,7 +90,7 @@ impl<M: Memory> Mcs<M> {
         }
     }
 
-    /// Who comes after us, if anyone does: lines 6 to 8.
+    /// The successor in the queue, if there is one: lines 6 to 8.
     fn successor(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
         if let Some(next) = m.at("6").read(&self.next[p])? {
             return Ok(Some(next));
@@ -92,8 +110,9 @@ impl<M: Memory> Mcs<M> {
 }
 
 impl<M: Memory> Exclusion<M> for Mcs<M> {
-    /// Who is before us in line.
+    /// The predecessor in the queue.
     type Place = Option<Pid>;
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
         m.at("1").write(&self.next[p], None)?;
@@ -107,7 +126,7 @@ impl<M: Memory> Exclusion<M> for Mcs<M> {
         m.at("5").until(&self.locked[p], |locked| !locked)
     }
 
-    fn exit(&self, m: &mut M, p: Pid, _: &Option<Pid>) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         match m.call(|m| self.successor(m, p))? {
             Some(next) => m.at("9").write(&self.locked[next], false),
             None => Ok(()),

@@ -18,11 +18,13 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Entries, Holds},
-    LocalSpin, Processes,
+    Condition::Tso,
+    LocalSpin, Processes, Size,
+    claim::{entries, holds},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "peterson",
     aliases: &["peterson1981"],
@@ -32,16 +34,31 @@ pub const ABOUT: About = About {
     default_n: 2,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Entries(Some(1)),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        entries(Some(1)),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
+    ],
+    tolerates: &[Tso],
+    pinned: &[
+        at(2).finds(32),
+        at(2).under(&[Tso]).finds(126).fences(1),
+        at(2).needs_fences(),
+        at(2).remote(Some(6), None),
     ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Peterson<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, _: Size) -> Peterson<M> {
+    Peterson::new(space)
+}
 
 /// The lock; see the [module](self).
 pub struct Peterson<M: Memory> {
@@ -55,7 +72,7 @@ impl<M: Memory> Peterson<M> {
         Peterson { flag: space.per_process("flag", 2, false), victim: space.shared("victim", 0) }
     }
 
-    /// One of many: `flag[node][0]`, `flag[node][1]`, `victim[node]`, at home with nobody.
+    /// A lock that is one of several: `flag[node][0]`, `flag[node][1]`, `victim[node]`, at home at no process.
     pub(crate) fn one_of_many(space: &mut impl Space<Mem = M>, node: usize) -> Self {
         let flag = |side| space.register(Name::new("flag").index(node).index(side), Home::Nobody, false);
         Peterson {
@@ -67,11 +84,12 @@ impl<M: Memory> Peterson<M> {
 
 impl<M: Memory> Exclusion<M> for Peterson<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("8").write(&self.flag[p], true)?;
         m.at("9").write(&self.victim, p)?;
-        m.at("9").fence() // or both look on line 10 before either can be seen
+        m.at("9").fence() // without it, both processes may pass line 10 before either is visible
     }
 
     fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {

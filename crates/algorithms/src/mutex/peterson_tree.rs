@@ -2,7 +2,7 @@
 //! 2nd ed., Exercise 2.6.
 //!
 //! ```text
-//!     for each node x from i's leaf to the root, s the side we come from:
+//!     for each node x from i's leaf to the root, s the side that i comes from:
 //!  8      flag[x][s] := true
 //!  9      victim[x] := s                                     (doorway ends, for the leaf's node)
 //! 10      while flag[x][1-s] and victim[x] = s do nothing
@@ -13,12 +13,12 @@
 //!
 //! The lines are those of Peterson's lock, Figure 2.6.
 //!
-//! Departures: the text takes n for a power of two; ours is any n. Node x has the children 2x and 2x+1, the root is 1
-//! and process i is the leaf n+i: so every node has two children whatever n is, and the leaves are on the lowest two
-//! levels. The text defines no doorway; ours is what is written at the lowest node.
+//! Departures: the text assumes that n is a power of two; here it is any n. Node x has the children 2x and 2x+1, the
+//! root is 1 and process i is the leaf n+i: so every node has two children for any n, and the leaves are on the
+//! lowest two levels. The text defines no doorway; here it is the two writes at the lowest node.
 //!
 //! Guarantees: mutual exclusion, starvation-freedom, bounded exit. Not first-come-first-served: from three processes
-//! on, one that is slow in the lower nodes can be passed any number of times.
+//! on, a process that is slow in the lower nodes can be overtaken any number of times.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -27,11 +27,13 @@ use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
 use super::peterson::Peterson;
 use crate::{
     About,
-    Claim::{Bypass, Fails, Holds},
-    LocalSpin,
+    Condition::Tso,
+    LocalSpin, Size,
+    claim::{bypass, holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "peterson-tree",
     title: "a tree of Peterson locks",
@@ -39,21 +41,37 @@ pub const ABOUT: About = About {
     default_n: 4,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Fails(Fcfs),
-        Bypass(None),
-        Holds(BoundedExit),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        lacks(Fcfs),
+        bypass(None),
+        holds(BoundedExit),
     ],
-    remark: "for two processes it is `peterson`, and as fair",
+    tolerates: &[Tso],
+    remark: "for two processes it is `peterson`, and equally fair",
+    pinned: &[
+        at(3).finds(480),
+        at(4).finds(7_680),
+        at(5).finds(103_680),
+        at(4).under(&[Tso]).finds(93_528).fences(1),
+        at(4).remote(Some(12), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = PetersonTree<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> PetersonTree<M> {
+    PetersonTree::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct PetersonTree<M: Memory> {
     n: usize,
-    /// Node x is at x-1.
+    /// Node x is at index x-1.
     nodes: Vec<Peterson<M>>,
 }
 
@@ -71,6 +89,7 @@ impl<M: Memory> PetersonTree<M> {
 
 impl<M: Memory> Exclusion<M> for PetersonTree<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         let (lock, side) = self.above(self.n + p);

@@ -1,5 +1,5 @@
-//! The ticket lock. D. P. Reed and R. K. Kanodia, *Synchronization with eventcounts and sequencers*, Communications of the
-//! ACM 22(2), 1979, section 3.
+//! The ticket lock. D. P. Reed and R. K. Kanodia, *Synchronization with eventcounts and sequencers*, Communications
+//! of the ACM 22(2), 1979, section 3.
 //!
 //! ```text
 //!  1  t := fetch-and-increment(Entry)                        (doorway ends)
@@ -8,21 +8,24 @@
 //!  3  Exit := t + 1
 //! ```
 //!
-//! Departures: there it is a sequencer, `ticket`, and an eventcount, `await` and `advance`; ours is the form everyone
-//! writes, and the line numbers are ours. Only who is inside changes Exit, so line 3 is a write and not an increment.
+//! Departures: the text has a sequencer, `ticket`, and an eventcount, `await` and `advance`; this is the form in
+//! common use, with line numbers of this project. Only the holder changes Exit, so line 3 is a write and not an
+//! increment.
 //!
-//! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit; one read-modify-write for a
-//! passage. Everyone waits on the one counter: with caches a passage makes a number of remote references that grows with
-//! that of the processes.
+//! Guarantees: mutual exclusion, first-come-first-served, starvation-freedom, bounded exit; one read-modify-write per
+//! passage. All waiters spin on one counter: with caches, the number of remote memory references of a passage grows
+//! with the number of processes.
 use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Holds},
-    LocalSpin, Remote,
+    Condition::Tso,
+    LocalSpin, Remote, Size,
+    claim::{bypass, holds},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "ticket",
     aliases: &["ticket-lock"],
@@ -32,16 +35,26 @@ pub const ABOUT: About = About {
     local_spin: Some(LocalSpin::CACHED),
     remote: Some(Remote { cc: "Θ(N)", dsm: "∞" }),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Holds(Fcfs),
-        Bypass(Some(0)),
-        Holds(BoundedExit),
-        Holds(WaitFreeDoorway),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
     ],
+    tolerates: &[Tso],
+    pinned: &[at(3).finds(62), at(3).remote(Some(5), None), at(3).under(&[Tso]).finds(92).fences(0)],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Ticket<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, _: Size) -> Ticket<M> {
+    Ticket::new(space)
+}
 
 /// The lock; see the [module](self).
 pub struct Ticket<M: Memory> {
@@ -50,7 +63,7 @@ pub struct Ticket<M: Memory> {
 }
 
 impl<M: Memory> Ticket<M> {
-    /// What both counters hold at first.
+    /// The initial value of both counters.
     pub const FREE: Count = Count::in_rounds_of(1);
 
     /// A free lock for any number of processes.
@@ -58,22 +71,22 @@ impl<M: Memory> Ticket<M> {
         Ticket::of(space.shared("Entry", Self::FREE), space.shared("Exit", Self::FREE))
     }
 
-    /// A lock of these registers, which hold [`FREE`](Self::FREE).
+    /// A lock made of the given registers, which must hold [`FREE`](Self::FREE).
     pub const fn of(entry: M::Reg<Count>, exit: M::Reg<Count>) -> Self {
         Ticket { entry, exit }
     }
 
-    /// The ticket that may enter, or will be the next to.
+    /// The ticket that is being served: its owner is the holder, or the next process to enter.
     pub fn serving(&self) -> &M::Reg<Count> {
         &self.exit
     }
 
-    /// How many have arrived.
+    /// The number of arrivals so far.
     pub fn arrived(&self) -> &M::Reg<Count> {
         &self.entry
     }
 
-    /// Takes a ticket if it may enter at once: nobody is inside or waits.
+    /// Takes a ticket if it can be served at once: there is neither a holder nor a waiter.
     #[inline(always)]
     pub fn try_enter(&self, m: &mut M) -> Result<Option<Count>, M::Halt> {
         let t = m.read(&self.exit)?;
@@ -83,6 +96,7 @@ impl<M: Memory> Ticket<M> {
 
 impl<M: Memory> Exclusion<M> for Ticket<M> {
     type Place = Count;
+    type Inside = Count;
     const SYMMETRIC: bool = true;
 
     #[inline(always)]
@@ -91,8 +105,9 @@ impl<M: Memory> Exclusion<M> for Ticket<M> {
     }
 
     #[inline(always)]
-    fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<(), M::Halt> {
-        m.at("2").until(&self.exit, move |exit| exit == t)
+    fn wait(&self, m: &mut M, _: Pid, &t: &Count) -> Result<Count, M::Halt> {
+        m.at("2").until(&self.exit, move |exit| exit == t)?;
+        Ok(t)
     }
 
     #[inline(always)]

@@ -11,16 +11,16 @@
 //!  5  flag(i) := 0
 //! ```
 //!
-//! The text has no line numbers; these are ours.
+//! The text has no line numbers; these are this project's.
 //!
-//! Departures: the text takes n = 2^h; ours is any n. Competition x has the children 2x and 2x+1, the root is 1 and
-//! process i is the leaf n+i: so every competition has opponents whatever n is. A competition's level is counted from
-//! the root, which is on level h; who starts one level higher than others skips level 1. Line 4 looks at one opponent
-//! after the other and goes back to line 3 at the first one whose flag is too high. The text defines no doorway; ours
-//! is what is written for the first competition.
+//! Departures: the text assumes n = 2^h; here it is any n. Competition x has the children 2x and 2x+1, the root is 1
+//! and process i is the leaf n+i: so every competition has opponents for any n. A competition's level is counted from
+//! the root, which is on level h; a process whose leaf is one level higher than others skips level 1. Line 4 examines
+//! one opponent after the other and returns to line 3 at the first whose flag is too high. The text defines no
+//! doorway; here it is the two writes for the first competition.
 //!
 //! Guarantees: mutual exclusion, starvation-freedom, bounded exit. Not first-come-first-served: from three processes
-//! on, one that is slow in the lower competitions can be passed any number of times.
+//! on, a process that is slow in the lower competitions can be overtaken any number of times.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -28,11 +28,13 @@ use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Bypass, Fails, Holds},
-    LocalSpin,
+    Condition::Tso,
+    LocalSpin, Size,
+    claim::{bypass, holds, lacks},
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "tournament",
     aliases: &["peterson-fischer"],
@@ -41,21 +43,38 @@ pub const ABOUT: About = About {
     default_n: 4,
     local_spin: Some(LocalSpin::CACHED),
     claims: &[
-        Holds(Exclusion),
-        Holds(DeadlockFreedom),
-        Holds(StarvationFreedom),
-        Fails(Fcfs),
-        Bypass(None),
-        Holds(BoundedExit),
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        lacks(Fcfs),
+        bypass(None),
+        holds(BoundedExit),
     ],
-    remark: "for two processes it is `peterson`, and as fair",
+    tolerates: &[Tso],
+    remark: "for two processes it is `peterson`, and equally fair",
+    pinned: &[
+        at(3).finds(492),
+        at(4).finds(7_040),
+        at(5).finds(101_680),
+        at(4).under(&[Tso]).finds(56_376).fences(1),
+        at(2).needs_fences(),
+        at(4).remote(Some(14), None),
+    ],
     ..About::LOCK
 };
+
+/// The lock's type.
+pub type Lock<M> = Tournament<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Tournament<M> {
+    Tournament::new(space, size.n)
+}
 
 /// The lock; see the [module](self).
 pub struct Tournament<M: Memory> {
     flag: Vec<M::Reg<usize>>,
-    /// Competition x is at x-1.
+    /// Competition x is at index x-1.
     turn: Vec<M::Reg<usize>>,
 }
 
@@ -83,10 +102,10 @@ impl<M: Memory> Tournament<M> {
     fn compete(&self, m: &mut M, i: Pid, x: usize) -> Result<(), M::Halt> {
         m.at("1").write(&self.flag[i], self.level(x))?;
         m.at("2").write(&self.turn[x / 2 - 1], x % 2)?;
-        m.at("2").fence() // or two look on lines 3 and 4 before either can be seen
+        m.at("2").fence() // without it, two processes may both pass lines 3 and 4 before either is visible
     }
 
-    /// Whether that competition is won: lines 3 and 4.
+    /// Whether the competition above position `x` is won: lines 3 and 4.
     fn won(&self, m: &mut M, x: usize) -> Result<bool, M::Halt> {
         let is_opponent = |j| is_below(self.leaf(j), x ^ 1);
         Ok(m.at("3").test(&self.turn[x / 2 - 1], |turn| turn != x % 2)?
@@ -98,6 +117,7 @@ impl<M: Memory> Tournament<M> {
 
 impl<M: Memory> Exclusion<M> for Tournament<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, i: Pid) -> Result<(), M::Halt> {
         self.compete(m, i, self.leaf(i))
@@ -120,7 +140,7 @@ impl<M: Memory> Exclusion<M> for Tournament<M> {
     }
 }
 
-/// Whether position `x` is `top` or somewhere below it.
+/// Whether position `x` is `top` or below it.
 fn is_below(x: usize, top: usize) -> bool {
     x >= top && x >> (x.ilog2() - top.ilog2()) == top
 }
@@ -132,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everyone_meets_everyone_in_one_competition_and_from_two_sides() {
+    fn each_pair_meets_in_one_competition_from_opposite_sides() {
         for n in 2..=10 {
             let lock = Tournament::new(&mut Solo::new(), n);
             let path = |i| core::iter::successors(Some(lock.leaf(i)), |x| Some(x / 2)).take_while(|&x| x > 1);
@@ -145,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_rise_by_one_and_end_at_the_height_of_the_tree() {
+    fn levels_increase_by_one_up_to_the_height_of_the_tree() {
         for n in 2..=10_usize {
             let lock = Tournament::new(&mut Solo::new(), n);
             for i in 0..n {

@@ -2,7 +2,7 @@
 //! Distributed Computing 9(1), 1995.
 //!
 //! ```text
-//!     for each node x from p's leaf to the root, s the side we come from:
+//!     for each node x from p's leaf to the root, s the side that p comes from:
 //!  1      C[x][s] := p
 //!  2      T[x] := p
 //!  3      P[x][p] := 0                                       (doorway ends, for the leaf's node)
@@ -18,56 +18,79 @@
 //! 10      C[x][s] := ⊥
 //! 11      r := T[x]
 //! 12      if r ≠ p: P[x][r] := 2
-//!     to give up, for each node x from the root to p's leaf for which C[x][s] = p:
+//!     to abort, for each node x from the root to p's leaf for which C[x][s] = p:
 //! 10      C[x][s] := ⊥
 //! 13      r := C[x][1-s]
 //! 14      if r ≠ ⊥: P[x][r] := 2
 //! ```
 //!
-//! We did not have the text of the paper; the line numbers are ours. The lines are those of
-//! [`two_process`](crate::parts::two_process).
+//! The text of the paper was not available; the line numbers are this project's. The lines are those of
+//! [`two_process`](crate::blocks::two_process).
 //!
 //! Departures: any n, not only powers of two. Node x has the children 2x and 2x+1, the root is 1 and process i is the
-//! leaf n+i: so every node has two children whatever n is, and the leaves are on the lowest two levels. Our doorway is
-//! what is written at the lowest node. Giving up is after R. Danek and H. Lee, DISC 2008, whose text we did not have either.
+//! leaf n+i: so every node has two children for any n, and the leaves are on the lowest two levels. The doorway is
+//! the three writes at the lowest node. Aborting is after R. Danek and H. Lee, DISC 2008, whose text was not
+//! available either.
 //!
-//! Guarantees: mutual exclusion, starvation-freedom, bounded exit, also if processes give up. Whoever waits reads a cell of
-//! its own, so a passage makes O(log n) remote references, even without caches.
+//! Guarantees: mutual exclusion, starvation-freedom, bounded exit, also if processes abort. A waiter spins on a cell
+//! of its own, so a passage makes O(log n) remote memory references, even without caches.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
-use doorway_memory::{Exclusion, Memory, Name, Pid, Property::*, Space};
+use doorway_memory::{Abort, Exclusion, Memory, Name, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Claim::{Abandons, Holds},
-    LocalSpin, Remote,
-    parts::two_process::{Lock2, Stage},
+    Condition::{Aborts, Tso},
+    LocalSpin, Remote, Size,
+    blocks::two_process::{Lock2, Stage},
+    claim::holds,
+    pinned::at,
 };
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "yang-anderson",
     aliases: &["yang-anderson1995"],
     title: "Yang and Anderson's tournament",
     source: "after Yang & Anderson 1995",
     local_spin: Some(LocalSpin::BOTH),
-    claims: &[Holds(Exclusion), Holds(DeadlockFreedom), Holds(StarvationFreedom), Holds(BoundedExit), Abandons],
-    remark: "everyone waits on a cell of its own",
+    claims: &[holds(Exclusion), holds(DeadlockFreedom), holds(StarvationFreedom), holds(BoundedExit)],
+    tolerates: &[Tso, Aborts],
+    remark: "every waiter spins on a cell of its own",
     remote: Some(Remote::both("Θ(log N)")),
+    pinned: &[
+        at(2).finds(672),
+        at(3).finds(386_544),
+        at(2).under(&[Aborts]).finds(1_810),
+        at(2).under(&[Aborts, Tso]).finds(9_892),
+        at(3).under(&[Aborts]).finds(3_776_518).takes("20 s"),
+        at(2).under(&[Tso]).finds(2_094).fences(2),
+        at(3).under(&[Tso]).finds(2_013_456).fences(2),
+        at(2).needs_fences_of("two_process"),
+        at(2).remote(Some(11), Some(10)),
+    ],
     ..About::LOCK
 };
 
-/// The node at the root.
+/// The lock's type.
+pub type Lock<M> = YangAnderson<M>;
+
+/// Creates the lock for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> YangAnderson<M> {
+    YangAnderson::new(space, size.n)
+}
+
+/// The number of the root.
 pub(crate) const ROOT: usize = 1;
 
-/// Where one is on the way up: the leaf or the last node that was won, and how far one is with the waiting above it.
+/// A process' progress towards the root: its leaf or the last node it won, and the stage of its wait at the lock above.
 pub(crate) type Reached = (usize, Stage);
 
 /// The lock; see the [module](self).
 pub struct YangAnderson<M: Memory> {
     n: usize,
-    /// Node x is at x-1.
+    /// Node x is at index x-1.
     nodes: Vec<Lock2<M>>,
 }
 
@@ -77,16 +100,16 @@ impl<M: Memory> YangAnderson<M> {
         Self::named(space, n, ["C", "T", "P"].map(Name::new))
     }
 
-    /// A free lock with other names for C, T and P, each with room for two more indices.
+    /// A free lock with other names for C, T and P, each with space for two more indices.
     pub(crate) fn named(space: &mut impl Space<Mem = M>, n: usize, names: [Name; 3]) -> Self {
         let node = |x| Lock2::new(space, n, names.map(|name| name.index(x)));
         YangAnderson { n, nodes: (1..n).map(node).collect() }
     }
 
-    /// One look at the lock above, and how far one is then: for who waits elsewhere too.
-    pub(crate) fn look(&self, m: &mut M, p: Pid, (x, stage): Reached) -> Result<Reached, M::Halt> {
+    /// Polls the lock above once and returns the progress, for a caller that also waits for something else.
+    pub(crate) fn poll(&self, m: &mut M, p: Pid, (x, stage): Reached) -> Result<Reached, M::Halt> {
         let (lock, side) = self.above(x);
-        let stage = lock.look(m, side, p, stage)?;
+        let stage = lock.poll(m, side, p, stage)?;
         if stage != Stage::Won {
             return Ok((x, stage));
         }
@@ -98,12 +121,12 @@ impl<M: Memory> YangAnderson<M> {
         Ok((won, Stage::Announced))
     }
 
-    /// Gives up, and gives back what was won on the way: the locks from the one above down.
+    /// Aborts: releases the locks won so far and withdraws from the one above, from that one down.
     pub(crate) fn withdraw(&self, m: &mut M, p: Pid, (x, _): Reached) -> Result<(), M::Halt> {
         self.descend(m, p, x / 2, |m, lock, side| lock.withdraw(m, side))
     }
 
-    /// Goes from node `x` down to p's leaf, with what is to be done at each lock, and p's side of it.
+    /// Descends from node `x` to p's leaf, and calls `each` with every lock on the path and p's side of it.
     fn descend(
         &self,
         m: &mut M,
@@ -127,6 +150,7 @@ impl<M: Memory> YangAnderson<M> {
 
 impl<M: Memory> Exclusion<M> for YangAnderson<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         let (lock, side) = self.above(self.n + p);
@@ -151,10 +175,19 @@ impl<M: Memory> Exclusion<M> for YangAnderson<M> {
         self.descend(m, p, ROOT, |m, lock, side| lock.unlock(m, side, p))
     }
 
-    const ABANDONABLE: bool = true;
+    fn aborting(&self) -> Option<&dyn Abort<M, ()>> {
+        Some(self)
+    }
+}
 
-    /// How far up one was is not known any more; but where one has been, C says so.
-    fn abandon(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
-        self.descend(m, p, ROOT, |m, lock, side| if lock.has(m, side, p)? { lock.withdraw(m, side) } else { Ok(()) })
+impl<M: Memory> Abort<M, ()> for YangAnderson<M> {
+    /// The process' progress is not known any more, but C tells at which nodes it has announced itself.
+    fn abort(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        self.descend(
+            m,
+            p,
+            ROOT,
+            |m, lock, side| if lock.is_announced(m, side, p)? { lock.withdraw(m, side) } else { Ok(()) },
+        )
     }
 }

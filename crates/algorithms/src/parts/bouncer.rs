@@ -19,31 +19,37 @@ use alloc::{format, string::String};
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
 
-use crate::{About, Claim::Holds, Kind};
+use crate::{About, Condition::Tso, Size, claim::holds, pinned::at};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "bouncer",
     aliases: &["splitter"],
     title: "the bouncer",
     source: "Herlihy & Shavit, Fig. 2.19",
-    kind: Kind::Part,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[Tso],
+    pinned: &[at(3).finds(523), at(4).finds(4_633), at(3).under(&[Tso]).finds(1_241).fences(2), at(3).needs_fences()],
+    ..About::PART
 };
 
-/// Where a visitor is told to go.
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, _: Size) -> Bouncer<M> {
+    Bouncer::new(space)
+}
+
+/// The direction a bouncer sends a visitor in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Direction {
     /// To the next bouncer in the column.
     Down,
-    /// To the next bouncer on the row.
+    /// To the next bouncer in the row.
     Right,
-    /// Nowhere: this one is ours.
+    /// Nowhere: the visitor stays at this bouncer.
     Stop,
 }
 
-impl Value for Way {
+impl Value for Direction {
     #[inline(always)]
     fn to_word(self) -> u64 {
         self as u64
@@ -51,9 +57,9 @@ impl Value for Way {
     #[inline(always)]
     fn of_word(word: u64) -> Self {
         match word {
-            0 => Way::Down,
-            1 => Way::Right,
-            _ => Way::Stop,
+            0 => Direction::Down,
+            1 => Direction::Right,
+            _ => Direction::Stop,
         }
     }
 }
@@ -65,23 +71,23 @@ pub struct Bouncer<M: Memory> {
 }
 
 impl<M: Memory> Bouncer<M> {
-    /// A bouncer that nobody has visited, for any number of processes.
+    /// A bouncer without visitors, for any number of processes.
     pub fn new(space: &mut impl Space<Mem = M>) -> Self {
         Bouncer { last: space.shared("last", None), go_right: space.shared("goRight", false) }
     }
 }
 
 impl<M: Memory> Part<M> for Bouncer<M> {
-    type Outcome = Way;
+    type Outcome = Direction;
 
-    fn call(&self, m: &mut M, p: Pid) -> Result<Way, M::Halt> {
+    fn call(&self, m: &mut M, p: Pid) -> Result<Direction, M::Halt> {
         visit(m, p, &self.last, &self.go_right)
     }
 
-    fn rule(&self, latest: &[Option<Way>]) -> Result<(), String> {
-        let told = |way| latest.iter().filter(|&&one| one == Some(way)).count();
+    fn rule(&self, latest: &[Option<Direction>]) -> Result<(), String> {
+        let told = |direction| latest.iter().filter(|&&outcome| outcome == Some(direction)).count();
         let n = latest.len();
-        match (told(Way::Stop), told(Way::Down), told(Way::Right)) {
+        match (told(Direction::Stop), told(Direction::Down), told(Direction::Right)) {
             (stop, _, _) if stop > 1 => Err(format!("{stop} processes were told to stop")),
             (_, down, _) if down >= n => Err(format!("all {n} processes were told to go down")),
             (_, _, right) if right >= n => Err(format!("all {n} processes were told to go right")),
@@ -90,21 +96,21 @@ impl<M: Memory> Part<M> for Bouncer<M> {
     }
 }
 
-/// A visit to the bouncer made of these two registers.
+/// Visits the bouncer made of these two registers.
 pub(crate) fn visit<M: Memory>(
     m: &mut M,
     p: Pid,
     last: &M::Reg<Option<usize>>,
     go_right: &M::Reg<bool>,
-) -> Result<Way, M::Halt> {
+) -> Result<Direction, M::Halt> {
     m.at("9").write(last, Some(p))?;
-    m.at("9").fence()?; // or two find the way free, and neither sees the other in `last`
+    m.at("9").fence()?; // without it, two visitors may find `goRight` down and both miss the other in `last`
     if m.at("10").test(go_right, |right| right)? {
-        return Ok(Way::Right);
+        return Ok(Direction::Right);
     }
     m.at("12").write(go_right, true)?;
-    m.at("12").fence()?; // or one who comes later finds the way free, and we do not see it in `last`
-    Ok(if m.at("13").test(last, |last| last == Some(p))? { Way::Stop } else { Way::Down })
+    m.at("12").fence()?; // without it, a later visitor may find `goRight` down while this one misses it in `last`
+    Ok(if m.at("13").test(last, |last| last == Some(p))? { Direction::Stop } else { Direction::Down })
 }
 
 #[cfg(test)]
@@ -114,20 +120,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rule_allows_one_stop_and_neither_everyone_down_nor_everyone_right() {
+    fn rule_allows_one_stop_and_not_all_down_or_all_right() {
         let bouncer = Bouncer::new(&mut Solo::new());
-        let rule = |told: [Way; 2]| bouncer.rule(&told.map(Some));
-        assert!(rule([Way::Stop, Way::Right]).is_ok());
-        assert!(rule([Way::Down, Way::Right]).is_ok());
-        assert_eq!(rule([Way::Stop, Way::Stop]).unwrap_err(), "2 processes were told to stop");
-        assert_eq!(rule([Way::Down, Way::Down]).unwrap_err(), "all 2 processes were told to go down");
-        assert_eq!(rule([Way::Right, Way::Right]).unwrap_err(), "all 2 processes were told to go right");
+        let rule = |told: [Direction; 2]| bouncer.rule(&told.map(Some));
+        assert!(rule([Direction::Stop, Direction::Right]).is_ok());
+        assert!(rule([Direction::Down, Direction::Right]).is_ok());
+        assert_eq!(rule([Direction::Stop, Direction::Stop]).unwrap_err(), "2 processes were told to stop");
+        assert_eq!(rule([Direction::Down, Direction::Down]).unwrap_err(), "all 2 processes were told to go down");
+        assert_eq!(rule([Direction::Right, Direction::Right]).unwrap_err(), "all 2 processes were told to go right");
     }
 
     #[test]
-    fn one_alone_is_told_to_stop() {
+    fn lone_visitor_stops() {
         let mut solo = Solo::new();
         let bouncer = Bouncer::new(&mut solo);
-        assert_eq!(bouncer.call(&mut solo, 1), Ok(Way::Stop));
+        assert_eq!(bouncer.call(&mut solo, 1), Ok(Direction::Stop));
     }
 }

@@ -3,32 +3,38 @@
 //!
 //! ```text
 //!     0  1  3  6       visit bouncer 0, by lines 9-16 of Figure 2.19;
-//!     2  4  7          RIGHT: visit the next one on the row,
+//!     2  4  7          RIGHT: visit the next one in the row,
 //!     5  8             DOWN:  visit the next one in the column,
 //!     9                STOP:  its number is the name
 //! ```
 //!
-//! Departures: a call returns ⊥ if it leaves the triangle, so that the rule can say that none does.
+//! Departures: a call that leaves the triangle returns ⊥, so that the rule can state that none does.
 //!
-//! Guarantees: n processes get different names below n(n+1)/2, each after at most n visits.
+//! Guarantees: n processes obtain different names below n(n+1)/2, each after at most n visits.
 use alloc::{format, string::String, vec::Vec};
 use core::ops::ControlFlow::{Break, Continue};
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space};
 
-use super::bouncer::{Way, visit};
-use crate::{About, Claim::Holds, Kind};
+use super::bouncer::{Direction, visit};
+use crate::{About, Condition::Tso, Size, claim::holds, pinned::at};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "renaming",
     aliases: &["moir-anderson"],
     title: "renaming by a triangle of bouncers",
     source: "Herlihy & Shavit, Fig. 2.20",
-    kind: Kind::Part,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[Tso],
+    pinned: &[at(3).finds(14_887), at(4).finds(2_884_713).takes("5 s"), at(3).under(&[Tso]).finds(41_573).fences(2)],
+    ..About::PART
 };
+
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Renaming<M> {
+    Renaming::new(space, size.n)
+}
 
 /// The triangle; see the [module](self).
 pub struct Renaming<M: Memory> {
@@ -55,9 +61,9 @@ impl<M: Memory> Part<M> for Renaming<M> {
             }
             let name = name(row, column);
             Ok(match visit(m, p, &self.last[name], &self.go_right[name])? {
-                Way::Down => Continue((row + 1, column)),
-                Way::Right => Continue((row, column + 1)),
-                Way::Stop => Break(Some(name)),
+                Direction::Down => Continue((row + 1, column)),
+                Direction::Right => Continue((row, column + 1)),
+                Direction::Stop => Break(Some(name)),
             })
         })
     }
@@ -67,7 +73,7 @@ impl<M: Memory> Part<M> for Renaming<M> {
             match outcome {
                 Some(None) => return Err(format!("p{p} left the triangle without a name")),
                 Some(Some(name)) if latest[..p].contains(outcome) => {
-                    return Err(format!("p{p} got the name {name}, and it is taken"));
+                    return Err(format!("p{p} got the name {name}, which is taken"));
                 }
                 _ => {}
             }
@@ -76,7 +82,7 @@ impl<M: Memory> Part<M> for Renaming<M> {
     }
 }
 
-/// The number of a bouncer: diagonal by diagonal, each from the top.
+/// The number of a bouncer: counted diagonal by diagonal, each from the top.
 fn name(row: usize, column: usize) -> usize {
     let diagonal = row + column;
     diagonal * (diagonal + 1) / 2 + row
@@ -94,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_come_one_by_one_get_different_names() {
+    fn sequential_callers_get_different_names() {
         let mut solo = Solo::new();
         let renaming = Renaming::new(&mut solo, 3);
         let names = [0, 1, 2].map(|p| renaming.call(&mut solo, p));
@@ -102,10 +108,10 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_forbids_a_name_given_twice_and_a_process_without_one() {
+    fn rule_forbids_duplicate_and_missing_names() {
         let renaming = Renaming::new(&mut Solo::new(), 2);
         assert!(renaming.rule(&[Some(Some(0)), Some(Some(2))]).is_ok());
-        assert_eq!(renaming.rule(&[Some(Some(1)), Some(Some(1))]).unwrap_err(), "p1 got the name 1, and it is taken");
+        assert_eq!(renaming.rule(&[Some(Some(1)), Some(Some(1))]).unwrap_err(), "p1 got the name 1, which is taken");
         assert_eq!(renaming.rule(&[Some(None), None]).unwrap_err(), "p0 left the triangle without a name");
     }
 }

@@ -1,11 +1,11 @@
-//! Renaming by a tree of splitters that can be used again. After Y.-J. Kim and J. H. Anderson, *Adaptive mutual exclusion
-//! with local spinning*, DISC 2000: the part of [`kim_anderson`](crate::mutex::kim_anderson) that waits for nobody.
+//! Renaming by a tree of reusable splitters. After Y.-J. Kim and J. H. Anderson, *Adaptive mutual exclusion with local
+//! spinning*, DISC 2000: the wait-free part of [`kim_anderson`](crate::mutex::kim_anderson).
 //!
 //! ```text
-//!     levels 0 … ⌊log2 N⌋, the root is node 1. In each node, at first, Y = Reset = (free, 0), and Acquired,
+//!     levels 0 … ⌊log2 N⌋, the root is node 1. Initially, in each node, Y = Reset = (free, 0), and Acquired,
 //!     Round[0 … N-1], Obst[0 … N-1] are false. Rounds are counted modulo N:
 //!
-//!     Acquire_Node:                                   Release_Node, having gone dir; nothing if dir is R:
+//!     Acquire_Node:                                   Release_Node, left in direction dir; nothing if dir is R:
 //!  a1  X := p                                          r1  Y := (taken, 0)
 //!  a2  y := Y                                          r2  X := p
 //!      if y is taken: go R                             r3  Obst[p] := false
@@ -20,23 +20,23 @@
 //! a10  Acquired := true                               Clear_Node:
 //!      stop: S                                        c1   Acquired := false
 //!
-//!     descend:  Acquire_Node from the root on; L leads from node n to 2n and R to 2n+1; until S, or past the last level
-//!     ascend:   Release_Node for each node of the path, the deepest first; one process at a time
+//!     descend:  Acquire_Node from the root on; L leads from node n to 2n, R to 2n+1; until S, or past the last level
+//!     ascend:   Release_Node for each node of the path, the deepest first; by one process at a time
 //! ```
 //!
-//! We did not have the text of the paper: this is a reconstruction, and the line numbers are ours.
+//! The text of the paper was not available: this is a reconstruction, with line numbers of this project.
 //!
-//! Departures: the path is kept as one number, the place where it ends: its binary digits are the turns taken. A round
-//! and whether it is free are one word. `X`, initially arbitrary, is 0.
+//! Departures: the path is stored as one number, the position at which it ends: its binary digits are the directions
+//! taken. A round and whether it is free are one word. `X`, initially arbitrary, is 0.
 //!
-//! Guarantees: at most one process is stopped at a node, from its descent until it has cleared the node; whoever meets
-//! few others stops high up. A descent takes a bounded number of steps.
+//! Guarantees: at most one process is stopped at a node, from its descent until it has cleared the node; a process that
+//! meets few others stops near the root. A descent takes a bounded number of steps.
 //!
-//! # How that is checked
+//! # How it is checked
 //!
-//! [`Etiquette`] is a tree used as above: a call is one descent, or one ascent and the clearing of the node; if another
-//! process is ascending, the call does nothing. Steps on line `-` are not the tree's: a process that has descended records
-//! its place, and looks for another process at the same node.
+//! [`Harness`] is a tree used as above: a call is one descent, or one ascent followed by the clearing of the node;
+//! while another process ascends, the call does nothing. Steps on line `-` are the harness': a process that has
+//! descended records its position, and looks for another process at the same node.
 use alloc::{format, string::String, vec::Vec};
 use core::{
     fmt,
@@ -45,35 +45,39 @@ use core::{
 
 use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
 
-use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind, rule};
+use crate::blocks::test_and_set::TestAndSet;
+use crate::{About, Size, claim::holds, pinned::at, rule};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "renaming-tree",
-    title: "renaming by splitters that are used again",
+    title: "renaming by a tree of reusable splitters",
     source: "after Kim & Anderson 2000",
-    kind: Kind::Part,
     default_n: 2,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "ascents exclude one another, as in `kim-anderson`; the checker's own lock sees to that",
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[],
+    remark: "ascents exclude one another, as in `kim-anderson`; the part's harness uses a lock for that",
+    pinned: &[at(2).finds(193_032)],
+    ..About::PART
 };
 
-/// Places in a tree for processes to stop at: nodes are numbered as in a heap, and whoever gets none has come to a number
-/// below the last level.
-pub trait Places<M: Memory> {
-    /// How many nodes there are.
+/// A renaming whose names are nodes of a tree, numbered as in a heap.
+///
+/// A process that obtains no node ends at a number below the last level.
+pub trait TreeRenaming<M: Memory>: Send + Sync {
+    /// The number of nodes.
     fn nodes(&self) -> usize;
 
-    /// Goes down until stopped, or past the last level. Returns the place: the node we stopped at, or what would be a
-    /// node below the last level.
+    /// Descends until stopped, or past the last level.
+    ///
+    /// Returns the position: the node at which the process stopped, or the number of a node that would be below the
+    /// last level.
     fn descend(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt>;
 
-    /// Gives `place` back, and the way to it. One process at a time.
+    /// Releases the path to `place` and the node there. One process at a time.
     fn leave(&self, m: &mut M, p: Pid, place: usize) -> Result<(), M::Halt>;
 
-    /// Whether who ended at `place` stopped at the node of that number; if not, it is below all of them.
+    /// Whether a process whose descent ended at `place` stopped at that node; if not, `place` is below the last level.
     fn stops(&self, place: usize) -> bool {
         place <= self.nodes()
     }
@@ -81,7 +85,7 @@ pub trait Places<M: Memory> {
 
 /// The tree; see the [module](self).
 pub struct RenamingTree<M: Memory> {
-    /// Node n is at n-1.
+    /// Node n is at index n-1.
     nodes: Vec<Splitter<M>>,
 }
 
@@ -91,18 +95,18 @@ impl<M: Memory> RenamingTree<M> {
         RenamingTree { nodes: (1..=size(n)).map(|node| Splitter::new(space, n, node)).collect() }
     }
 
-    /// Releases every node on the way to `place`, from there up. One process at a time.
+    /// Releases every node on the path to `place`, from there up. One process at a time.
     pub fn ascend(&self, m: &mut M, p: Pid, place: usize) -> Result<(), M::Halt> {
         if let Some(node) = self.nodes.get(place - 1) {
-            m.call(|m| node.release(m, Way::Stop, p))?;
+            m.call(|m| node.release(m, Direction::Stop, p))?;
         }
         m.fold(depth(place), (), |m, (), up| {
-            let (above, way) = came_from(place >> up);
-            self.nodes[above - 1].release(m, way, p)
+            let (above, direction) = parent(place >> up);
+            self.nodes[above - 1].release(m, direction, p)
         })
     }
 
-    /// Lets others stop at `place` again; nothing if nobody can.
+    /// Makes the node `place` available again; does nothing if `place` is below the last level.
     pub fn clear(&self, m: &mut M, place: usize) -> Result<(), M::Halt> {
         match self.nodes.get(place - 1) {
             Some(node) => m.at("c1").write(&node.acquired, false),
@@ -111,7 +115,7 @@ impl<M: Memory> RenamingTree<M> {
     }
 }
 
-impl<M: Memory> Places<M> for RenamingTree<M> {
+impl<M: Memory> TreeRenaming<M> for RenamingTree<M> {
     fn nodes(&self) -> usize {
         self.nodes.len()
     }
@@ -120,9 +124,9 @@ impl<M: Memory> Places<M> for RenamingTree<M> {
         m.turns(1, |m, x| {
             let Some(node) = self.nodes.get(x - 1) else { return Ok(Break(x)) };
             Ok(match node.acquire(m, p)? {
-                Way::Stop => Break(x),
-                Way::Left => Continue(2 * x),
-                Way::Right => Continue(2 * x + 1),
+                Direction::Stop => Break(x),
+                Direction::Left => Continue(2 * x),
+                Direction::Right => Continue(2 * x + 1),
             })
         })
     }
@@ -133,10 +137,12 @@ impl<M: Memory> Places<M> for RenamingTree<M> {
     }
 }
 
-/// A tree of the same shape with the fewest states: a node is taken by compare-and-swap, and whoever finds it taken goes
-/// right if by one of a larger number, else left. It stands for "any renaming".
+/// A tree of the same shape with as few states as possible.
+///
+/// A node is taken by compare-and-swap. A process that finds a node taken goes right if the owner has a larger number
+/// than its own, else left. It stands for "any renaming".
 pub struct PlainTree<M: Memory> {
-    /// Node n is at n-1.
+    /// Node n is at index n-1.
     taken: Vec<M::Reg<Option<usize>>>,
 }
 
@@ -148,7 +154,7 @@ impl<M: Memory> PlainTree<M> {
     }
 }
 
-impl<M: Memory> Places<M> for PlainTree<M> {
+impl<M: Memory> TreeRenaming<M> for PlainTree<M> {
     fn nodes(&self) -> usize {
         self.taken.len()
     }
@@ -172,29 +178,29 @@ impl<M: Memory> Places<M> for PlainTree<M> {
     }
 }
 
-/// How many nodes a tree for `n` processes has: levels 0 … ⌊log2 n⌋.
+/// The number of nodes of a tree for `n` processes: levels 0 … ⌊log2 n⌋.
 fn size(n: usize) -> usize {
     (1 << (n.ilog2() + 1)) - 1
 }
 
-/// How many nodes are above position `x`.
+/// The number of nodes above position `x`.
 pub fn depth(x: usize) -> usize {
     x.ilog2() as usize
 }
 
-/// The node above position `x`, and how it was left.
-pub fn came_from(x: usize) -> (usize, Way) {
-    (x / 2, if x.is_multiple_of(2) { Way::Left } else { Way::Right })
+/// The node above position `x`, and the direction in which it was left.
+pub fn parent(x: usize) -> (usize, Direction) {
+    (x / 2, if x.is_multiple_of(2) { Direction::Left } else { Direction::Right })
 }
 
-/// Where a splitter sends a process.
+/// The direction a splitter sends a process in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Direction {
     /// From node n to 2n.
     Left,
     /// From node n to 2n+1.
     Right,
-    /// Nowhere: the node is ours.
+    /// Nowhere: the process stays at the node.
     Stop,
 }
 
@@ -247,32 +253,32 @@ impl<M: Memory> Splitter<M> {
     }
 
     /// Acquire_Node.
-    fn acquire(&self, m: &mut M, p: Pid) -> Result<Way, M::Halt> {
+    fn acquire(&self, m: &mut M, p: Pid) -> Result<Direction, M::Halt> {
         m.at("a1").write(&self.x, p)?;
-        m.at("a1").fence()?; // or two find Y free, and neither sees the other in X
+        m.at("a1").fence()?; // without it, two processes may find Y free and both miss the other in X
         let y = m.at("a2").read(&self.y)?;
         if !y.free {
-            return Ok(Way::Right);
+            return Ok(Direction::Right);
         }
         m.at("a3").write(&self.y, Status::TAKEN)?;
         m.at("a4").write(&self.obst[p], true)?;
-        m.at("a4").fence()?; // or one who comes later finds Y free, and we do not see it in X
+        m.at("a4").fence()?; // without it, a later process may find Y free while this one misses it in X
         if m.at("a5").test(&self.x, |x| x != p)? || m.at("a6").test(&self.acquired, |acquired| acquired)? {
-            return Ok(Way::Left);
+            return Ok(Direction::Left);
         }
         m.at("a7").write(&self.round[y.round], true)?;
-        m.at("a7").fence()?; // or who frees the node for another round does not see that we are still in this one
+        m.at("a7").fence()?; // without it, a releasing process may free the node for the next round and miss this one
         if m.at("a8").test(&self.reset, |reset| reset != y)? {
             m.at("a9").write(&self.round[y.round], false)?;
-            return Ok(Way::Left);
+            return Ok(Direction::Left);
         }
         m.at("a10").write(&self.acquired, true)?;
-        Ok(Way::Stop)
+        Ok(Direction::Stop)
     }
 
     /// Release_Node.
-    fn release(&self, m: &mut M, way: Way, p: Pid) -> Result<(), M::Halt> {
-        if way == Way::Right {
+    fn release(&self, m: &mut M, direction: Direction, p: Pid) -> Result<(), M::Halt> {
+        if direction == Direction::Right {
             return Ok(());
         }
         m.at("r1").write(&self.y, Status::TAKEN)?;
@@ -280,36 +286,36 @@ impl<M: Memory> Splitter<M> {
         m.at("r3").write(&self.obst[p], false)?;
         let round = m.at("r4").read(&self.reset)?.round;
         m.at("r5").write(&self.reset, Status { free: false, round })?;
-        m.at("r5").fence()?; // or one in this round does not see that the round is over, nor we that it is there
+        m.at("r5").fence()?; // without it, a process of this round and this one may miss each other
         let clear = m.at("r6").test(&self.obst[round], |obst| !obst)?
-            && (way == Way::Stop || m.at("r7").test(&self.round[round], |round| !round)?);
+            && (direction == Direction::Stop || m.at("r7").test(&self.round[round], |round| !round)?);
         if clear {
             let next = Status { free: true, round: (round + 1) % self.round.len() };
             m.at("r8").write(&self.reset, next)?;
             m.at("r9").write(&self.y, next)?;
         }
-        if way == Way::Stop {
+        if direction == Direction::Stop {
             m.at("r10").write(&self.round[round], false)?;
         }
         Ok(())
     }
 }
 
-/// A tree used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
-pub struct Etiquette<M: Memory, P> {
+/// A tree used according to its conditions, with its outcomes judged; see the [module](self#how-it-is-checked).
+pub struct Harness<M: Memory, P> {
     tree: P,
-    /// The place of each process, as [`Places::descend`] returns it; none outside the tree.
+    /// The position of each process, as [`TreeRenaming::descend`] returns it; `None` outside the tree.
     place: Vec<M::Reg<Option<usize>>>,
     lock: TestAndSet<M>,
 }
 
-impl<M: Memory, P: Places<M>> Etiquette<M, P> {
-    /// A tree that `n` processes will use.
+impl<M: Memory, P: TreeRenaming<M>> Harness<M, P> {
+    /// A harness for a free tree and `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, tree: P) -> Self {
-        Etiquette { tree, place: space.array("place", n, None), lock: TestAndSet::new(space) }
+        Harness { tree, place: space.array("place", n, None), lock: TestAndSet::new(space) }
     }
 
-    /// Another process that has stopped at `place`.
+    /// Another process that has stopped at `place`, if there is one.
     fn also_at(&self, m: &mut M, p: Pid, place: usize) -> Result<Option<Pid>, M::Halt> {
         m.fold(self.place.len(), None, |m, other, q| {
             let is_there = q != p && m.at("-").test(&self.place[q], |of_q| of_q == Some(place))?;
@@ -318,14 +324,14 @@ impl<M: Memory, P: Places<M>> Etiquette<M, P> {
     }
 }
 
-/// The tree for `n` processes, used as its etiquette asks.
-pub fn renaming_tree<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, RenamingTree<M>> {
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, Size { n, .. }: Size) -> Harness<M, RenamingTree<M>> {
     let tree = RenamingTree::new(space, n);
-    Etiquette::new(space, n, tree)
+    Harness::new(space, n, tree)
 }
 
-impl<M: Memory, P: Places<M>> Part<M> for Etiquette<M, P> {
-    /// Another process that had stopped at the same node.
+impl<M: Memory, P: TreeRenaming<M>> Part<M> for Harness<M, P> {
+    /// Another process that had stopped at the same node; `None` if the call was correct.
     type Outcome = Option<Pid>;
     const AGAIN: bool = true;
 
@@ -355,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_alone_stops_at_the_root_every_time() {
+    fn lone_process_always_stops_at_the_root() {
         for n in 2..=10 {
             let mut solo = Solo::new();
             let tree = RenamingTree::new(&mut solo, n);
@@ -369,15 +375,15 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_is_that_no_two_stop_at_the_same_node() {
-        let part = renaming_tree(&mut Solo::new(), 3);
+    fn rule_forbids_two_processes_at_one_node() {
+        let part = new(&mut Solo::new(), Size { n: 3, k: 1 });
         assert!(part.rule(&[Some(None), None, Some(None)]).is_ok());
         let complaint = part.rule(&[Some(None), None, Some(Some(1))]).unwrap_err();
         assert_eq!(complaint, "p2 and p1 have stopped at the same node");
     }
 
     #[test]
-    fn those_who_come_one_by_one_stop_further_and_further_right_and_the_others_overflow() {
+    fn sequential_processes_stop_further_right_and_then_overflow() {
         let mut solo = Solo::new();
         let tree = RenamingTree::new(&mut solo, 4);
         let places = [0, 1, 2, 3].map(|p| tree.descend(&mut solo, p));

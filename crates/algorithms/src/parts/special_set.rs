@@ -1,10 +1,10 @@
 //! The special set, on a static tree. R. Danek and W. Golab, *Closing the complexity gap between FCFS mutual exclusion
 //! and mutual exclusion*, section 4.1, Figures 2-5.
 //!
-//! A process puts itself into the set; later it takes itself out and learns of one other that is in, if there is one.
+//! A process inserts itself into the set; later it removes itself and learns of one other member, if there is one.
 //!
 //! ```text
-//!     a binary tree with a leaf for each process; NodeVal[x] = ⊥ at first, for each node x, and MyNode[p] = ⊥
+//!     a binary tree with a leaf for each process; initially NodeVal[x] = ⊥ for each node x, and MyNode[p] = ⊥
 //!
 //!     InsertSelf:                                     RemoveSelf:
 //! 25  MyNode[p] := leaf(p)                            31  l := leaf(p)
@@ -17,22 +17,22 @@
 //!                                                     43  MyNode[p] := ⊥; return ⊥
 //! ```
 //!
-//! Departures: the root is never read, so it has no register. Lines 27 and 31 are not read from MyNode, since leaves are
+//! Departures: the root is never read, so it has no register. Lines 27 and 31 do not read MyNode, since leaves are
 //! static. Any N: node x has the children 2x+1 and 2x+2, the root is 0 and process i is the leaf N-1+i.
 //!
-//! Guarantees, if a process takes itself out before it comes again, and nobody takes itself out while another does
-//! (Condition 1): a linearizable set, both operations in O(log N) steps.
+//! Guarantees, if a process removes itself before it inserts itself again, and no two processes remove themselves at
+//! the same time (Condition 1): a linearizable set, both operations in O(log N) steps.
 //!
-//! # How that is checked
+//! # How it is checked
 //!
-//! [`Etiquette`] is a set used according to Condition 1. A call is one operation: InsertSelf for who is out; for who is
-//! in, RemoveSelf, unless another is at it: then the call does nothing, so that no call ever waits for another. Steps on
-//! line `-` are not the set's: `standing[p]` is set to *coming* before InsertSelf, to *in* after it, or by who was
-//! told of p, and to *out* after RemoveSelf. They only make an operation look longer, and that it may look just as long as
-//! it was is among what is searched.
+//! [`Harness`] is a set used according to Condition 1. A call is one operation: InsertSelf if the process is not a
+//! member; if it is, RemoveSelf, or nothing while another process removes itself, so that no call ever waits for
+//! another. Steps on line `-` are the harness': `standing[p]` is set to *coming* before InsertSelf, to *in* after it
+//! or by a process that was told of p, and to *out* after RemoveSelf. These steps can only make an operation seem
+//! longer than it is, and the executions in which they do not are among those that are searched.
 //!
-//! Removals follow one another, so there is a linearization exactly if whoever was told of q finds q coming or in, and
-//! nobody is told ⊥ who found another in before it began.
+//! Removals do not overlap, so there is a linearization if and only if a process that is told of q finds q coming or
+//! in, and no process is told ⊥ that found another one in before its RemoveSelf.
 use alloc::{format, string::String, vec, vec::Vec};
 use core::{
     fmt,
@@ -41,26 +41,32 @@ use core::{
 
 use doorway_memory::{Home, Memory, Name, Part, Pid, Property::*, Space, Value};
 
-use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind, rule};
+use crate::blocks::test_and_set::TestAndSet;
+use crate::{About, Condition::Tso, Size, claim::holds, pinned::at, rule};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "special-set",
     title: "the special set, on a static tree",
     source: "Danek & Golab, Fig. 2-5",
-    kind: Kind::Part,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "removals exclude one another, as Condition 1 asks; the checker's own lock sees to that",
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[Tso],
+    remark: "removals exclude one another, as Condition 1 requires; the part's harness uses a lock for that",
+    pinned: &[
+        at(2).finds(444),
+        at(3).finds(21_263),
+        at(4).finds(862_719),
+        at(3).under(&[Tso]).finds(513_212).fences(0),
+    ],
+    ..About::PART
 };
 
-/// A set of processes to which each adds and from which each takes nobody but itself.
-pub trait SpecialSet<M: Memory> {
-    /// InsertSelf: adds the caller, which must not be in.
+/// A set of processes, in which each process inserts and removes only itself.
+pub trait SpecialSet<M: Memory>: Send + Sync {
+    /// InsertSelf: inserts the caller, which must not be a member.
     fn insert_self(&self, m: &mut M, p: Pid) -> Result<(), M::Halt>;
 
-    /// RemoveSelf: takes out the caller, which must be in, and returns one of the others. One process at a time.
+    /// RemoveSelf: removes the caller, which must be a member, and returns another member. One process at a time.
     fn remove_self(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt>;
 }
 
@@ -90,35 +96,35 @@ impl<M: Memory> SpecialSet<M> for StaticSet<M> {
     }
 
     fn remove_self(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
-        let is_in = |m: &mut M, q: Pid, _| {
+        let member_leaf = |m: &mut M, q: Pid, _| {
             let is_in = m.at("36").test(&self.my_node[q], |leaf| leaf.is_some())?;
             Ok(is_in.then_some(self.leaf(q)))
         };
-        let other = self.tree.find(m, self.leaf(p), is_in)?;
+        let other = self.tree.find(m, self.leaf(p), member_leaf)?;
         m.at("38").write(&self.my_node[p], None)?;
         Ok(other)
     }
 }
 
-/// The set for `n` processes, used as its etiquette asks.
-pub fn special_set<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, StaticSet<M>> {
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, Size { n, .. }: Size) -> Harness<M, StaticSet<M>> {
     let set = StaticSet::new(space, n);
-    Etiquette::new(space, n, set)
+    Harness::new(space, n, set)
 }
 
-/// The top of a [`Tree`].
+/// The root of a [`Tree`].
 pub(crate) const ROOT: usize = 0;
 
-/// A tree whose nodes say who is below them.
+/// A tree whose nodes name a process below them.
 pub(crate) struct Tree<M: Memory> {
-    /// That of node x is at x-1: the root has none.
+    /// The register of node x is at index x-1: the root has none.
     node_val: Vec<M::Reg<Option<usize>>>,
     parent: Vec<usize>,
     siblings: Vec<Vec<usize>>,
 }
 
 impl<M: Memory> Tree<M> {
-    /// A tree in which these are the parents of the nodes 1, 2 …
+    /// A tree in which `parents` are the parents of the nodes 1, 2 …
     pub(crate) fn new(space: &mut impl Space<Mem = M>, parents: impl Iterator<Item = usize>) -> Self {
         let parent: Vec<usize> = core::iter::once(ROOT).chain(parents).collect();
         let mut children = vec![Vec::new(); parent.len()];
@@ -129,7 +135,7 @@ impl<M: Memory> Tree<M> {
         Tree { node_val: (1..parent.len()).map(node_val).collect(), parent, siblings }
     }
 
-    /// InsertHelper(z): the nodes from its leaf up say z.
+    /// InsertHelper(z): writes z to the nodes from its leaf up.
     pub(crate) fn announce(&self, m: &mut M, z: Pid, leaf: usize) -> Result<(), M::Halt> {
         m.turns(leaf, |m, x| {
             if x == ROOT {
@@ -140,8 +146,9 @@ impl<M: Memory> Tree<M> {
         })
     }
 
-    /// Lines 32-37: looks for another process from the leaf up, and announces it anew. `leaf_of` says for a process
-    /// found at a node what its leaf is, if that is to be believed.
+    /// Lines 32-37: searches for another member from the leaf up, and announces it again.
+    ///
+    /// `leaf_of` returns the leaf of a process found at a node, or `None` if the process is not accepted as a member.
     pub(crate) fn find(
         &self,
         m: &mut M,
@@ -163,24 +170,24 @@ impl<M: Memory> Tree<M> {
         })
     }
 
-    /// Whether `x` is on the way from `leaf` to the root.
+    /// Whether `x` is on the path from `leaf` to the root.
     pub(crate) fn is_above(&self, x: usize, leaf: usize) -> bool {
         let up = |&y: &usize| (y != ROOT).then(|| self.parent[y]);
         core::iter::successors(Some(leaf), up).any(|y| y == x)
     }
 }
 
-/// A set used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
-pub struct Etiquette<M: Memory, S> {
+/// A set used according to Condition 1, with its answers judged; see the [module](self#how-it-is-checked).
+pub struct Harness<M: Memory, S> {
     set: S,
     standing: Vec<M::Reg<Standing>>,
     lock: TestAndSet<M>,
 }
 
-impl<M: Memory, S: SpecialSet<M>> Etiquette<M, S> {
-    /// An empty set for `n` processes.
+impl<M: Memory, S: SpecialSet<M>> Harness<M, S> {
+    /// A harness for an empty set and `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, set: S) -> Self {
-        Etiquette { set, standing: space.array("standing", n, Standing::Out), lock: TestAndSet::new(space) }
+        Harness { set, standing: space.array("standing", n, Standing::Out), lock: TestAndSet::new(space) }
     }
 
     fn insert(&self, m: &mut M, p: Pid) -> Result<Answer, M::Halt> {
@@ -204,7 +211,7 @@ impl<M: Memory, S: SpecialSet<M>> Etiquette<M, S> {
         Ok(Answer::Right)
     }
 
-    /// Someone else who is in.
+    /// Another process that is known to be a member.
     fn member(&self, m: &mut M, p: Pid) -> Result<Option<Pid>, M::Halt> {
         m.turns(0_usize, |m, q| {
             if q == self.standing.len() {
@@ -216,7 +223,7 @@ impl<M: Memory, S: SpecialSet<M>> Etiquette<M, S> {
     }
 }
 
-impl<M: Memory, S: SpecialSet<M>> Part<M> for Etiquette<M, S> {
+impl<M: Memory, S: SpecialSet<M>> Part<M> for Harness<M, S> {
     type Outcome = Answer;
     const AGAIN: bool = true;
 
@@ -237,12 +244,12 @@ impl<M: Memory, S: SpecialSet<M>> Part<M> for Etiquette<M, S> {
             Answer::Right => None,
             Answer::Itself => Some(format!("p{p} was told of itself")),
             Answer::Stranger(q) => Some(format!("p{p} was told of p{q}, which is not in the set")),
-            Answer::Missed(q) => Some(format!("p{p} was told that nobody else is in the set, and p{q} is")),
+            Answer::Missed(q) => Some(format!("p{p} was told that the set has no other member, but p{q} is in it")),
         })
     }
 }
 
-/// What a process has to do with the set, as others can be sure of it.
+/// The membership of a process, as far as others can rely on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Standing {
     Out,
@@ -275,9 +282,9 @@ pub enum Answer {
     Right,
     /// The process was told of itself.
     Itself,
-    /// It was told of one that was not in.
+    /// It was told of this process, which was not a member.
     Stranger(Pid),
-    /// It was told ⊥, and this one was in.
+    /// It was told ⊥, but this process was a member.
     Missed(Pid),
 }
 
@@ -311,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_leaves_learns_of_another_and_the_last_one_of_nobody() {
+    fn removal_names_another_member_until_the_set_is_empty() {
         for n in [2, 3, 5, 8, 1024] {
             let mut solo = Solo::new();
             let set = StaticSet::new(&mut solo, n);
@@ -327,20 +334,20 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_tells_wrong_answers_apart() {
+    fn rule_names_each_kind_of_wrong_answer() {
         let mut solo = Solo::new();
         let set = StaticSet::new(&mut solo, 2);
-        let part = Etiquette::new(&mut solo, 2, set);
+        let part = Harness::new(&mut solo, 2, set);
         let rule = |answer| part.rule(&[Some(Answer::Right), Some(answer)]);
         assert_eq!(rule(Answer::Right), Ok(()));
         assert_eq!(rule(Answer::Itself), Err("p1 was told of itself".to_string()));
         assert_eq!(rule(Answer::Stranger(0)), Err("p1 was told of p0, which is not in the set".to_string()));
-        let missed = "p1 was told that nobody else is in the set, and p0 is";
+        let missed = "p1 was told that the set has no other member, but p0 is in it";
         assert_eq!(rule(Answer::Missed(0)), Err(missed.to_string()));
     }
 
     #[test]
-    fn answers_survive_a_register() {
+    fn answers_round_trip_through_words() {
         for answer in [Answer::Right, Answer::Itself, Answer::Stranger(7), Answer::Missed(0)] {
             assert_eq!(Answer::of_word(answer.to_word()), answer);
         }

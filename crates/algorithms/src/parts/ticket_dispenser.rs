@@ -2,7 +2,7 @@
 //! exclusion*, section 5, Figures 6-8.
 //!
 //! ```text
-//!     tickets are the numbers modulo 7N; Tickets[0 … 3N-1] = FREE at first, the others INUSE; lastTicket = 7N-1
+//!     tickets are the numbers modulo 7N; initially Tickets[0 … 3N-1] = FREE, the others INUSE; lastTicket = 7N-1
 //!
 //!     ObtainTicket:                                             DoneWithTicket:
 //! 45  first := lastTicket                                       59  Tickets[ticket + 3N] := FREE
@@ -19,34 +19,36 @@
 //! 57  Tickets[ticket] := INUSE
 //! ```
 //!
-//! Departures: none. A process' own ticket is handed to DoneWithTicket.
+//! Departures: none. DoneWithTicket takes the process' ticket as an argument.
 //!
 //! A process *participates* from the start of ObtainTicket to the end of DoneWithTicket, and *holds* its ticket between
 //! the two. Of two tickets held at the same time, i is before j if j is ahead of it by less than half of 7N (⊲).
 //!
-//! Guarantees, under the conditions below: the tickets held lie within fewer than 7N/2 consecutive ones; whoever has
-//! obtained its ticket before another begins to has the smaller one (Specifications 1 and 2). Both operations in
-//! O(min(c, log N)) steps, if c processes participate.
+//! Guarantees, under the conditions below: the tickets held lie within fewer than 7N/2 consecutive ones; a process that
+//! has obtained its ticket before another begins to obtain one has the smaller ticket (Specifications 1 and 2). Both
+//! operations in O(min(c, log N)) steps, if c processes participate.
 //!
 //! | | |
 //! |---|---|
-//! | Condition 2 | each process obtains a ticket, is done with it, obtains one … |
+//! | Condition 2 | each process alternately obtains a ticket and is done with it |
 //! | Condition 3 | one process at a time is done with its ticket; if t ⊲ u are held, t's holder is done first |
-//! | Condition 4 | while a process participates, every other one does so at most three times |
-//! | Condition 5 | who obtains its ticket while p obtains one is not done before p has it |
+//! | Condition 4 | while a process participates, every other process does so at most three times |
+//! | Condition 5 | a process that obtains its ticket while p obtains one is not done with it before p has its own |
 //!
-//! # How that is checked
+//! # How it is checked
 //!
-//! [`Etiquette`] is a dispenser used according to the conditions. A call is one operation; if a condition forbids it just
-//! now, the call does nothing, so that no call ever waits for another. Steps on line `-` are not the dispenser's: they
-//! only make an operation look longer, and that it may look just as long as it was is among what is searched.
-//! `use[p]` is *obtaining* from before ObtainTicket, then p's ticket, and after DoneWithTicket ⊥.
-//! `overlap[q][p]` says that p was obtaining when q had obtained, and still is. Whoever obtains a ticket compares it with
-//! those held; any two are even within a third of 7N, from which Specification 1 follows.
+//! [`Harness`] is a dispenser used according to the conditions. A call is one operation; while a condition forbids
+//! the operation, the call does nothing, so that no call ever waits for another. Steps on line `-` are the harness':
+//! they can only make an operation seem longer than it is, and the executions in which they do not are among those
+//! that are searched. `use[p]` is *obtaining* from before ObtainTicket, then p's ticket, and ⊥ after DoneWithTicket.
+//! `overlap[q][p]` says that p was obtaining its ticket when q had obtained one, and still is. A process that obtains
+//! a ticket compares it with those held; any two must even be within a third of 7N, from which Specification 1
+//! follows.
 //!
-//! Condition 4 need not be enforced, it follows. While p obtains, q can be done with the ticket it had before, and then
-//! with no other (Condition 5); once p holds t, q can be done with one ticket not after t, and the next is after t
-//! (Specification 2), so it is not done with that before p is (Condition 3): q participates three times.
+//! Condition 4 need not be enforced, for it follows. While p obtains, q can be done with the ticket it had before,
+//! and then with no other (Condition 5). Once p holds t, q can be done with one ticket that is not after t. The next
+//! is after t (Specification 2), so q is not done with it before p is done with t (Condition 3): q participates three
+//! times.
 use alloc::{format, string::String, vec::Vec};
 use core::{
     fmt,
@@ -55,23 +57,24 @@ use core::{
 
 use doorway_memory::{Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
 
-use super::test_and_set::TestAndSet;
-use crate::{About, Claim::Holds, Kind, rule};
+use crate::blocks::test_and_set::TestAndSet;
+use crate::{About, Size, claim::holds, pinned::at, rule};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "ticket-dispenser",
     title: "the ticket dispenser",
     source: "Danek & Golab, Fig. 6-8",
-    kind: Kind::Part,
     default_n: 2,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "used as Conditions 2-5 ask; that `danek-golab` keeps to them is checked too",
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[],
+    remark: "used according to Conditions 2-5; that `danek-golab` satisfies them is checked too",
+    pinned: &[at(2).finds(31_430), at(3).finds(29_158_705).takes("1 minute, 1.5 GB")],
+    ..About::PART
 };
 
-/// What gives out tickets.
-pub trait Dispenser<M: Memory> {
+/// A source of tickets.
+pub trait Dispenser<M: Memory>: Send + Sync {
     /// ObtainTicket.
     fn obtain(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt>;
 
@@ -105,14 +108,14 @@ impl<M: Memory> TicketDispenser<M> {
 
 impl<M: Memory> Dispenser<M> for TicketDispenser<M> {
     fn obtain(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
-        // One loop for both searches: what the first one saw is forgotten when the second one starts.
+        // One loop for both searches, so that the local state of the first is dropped when the second starts.
         let ticket = m.turns(Search::Bound, |m, search| {
             let Search::Within(first, last) = search else {
                 let first = m.at("45").read(&self.last_ticket)?;
                 let bound = 3 * self.n;
                 let i = m.turns(1, |m, i| {
-                    let goes_on = i < bound && self.is_in_use(m, "47", first + i)?;
-                    Ok(if goes_on { Continue(bound.min(2 * i)) } else { Break(i) })
+                    let more = i < bound && self.is_in_use(m, "47", first + i)?;
+                    Ok(if more { Continue(bound.min(2 * i)) } else { Break(i) })
                 })?;
                 return Ok(Continue(Search::Within(first, first + i)));
             };
@@ -139,15 +142,17 @@ pub fn is_before(n: usize, i: usize, j: usize) -> bool {
     i != j && 2 * ((j + all - i) % all) < all
 }
 
-/// Whether two tickets are within a third of all tickets from each other. If any two of several are, they lie within
-/// as many consecutive ones: less than half of all, as Specification 1 asks.
+/// Whether two tickets are less than a third of all tickets apart.
+///
+/// If this holds for any two of several tickets, they all lie within a third of all tickets: less than half, as
+/// Specification 1 requires.
 fn are_close(n: usize, i: usize, j: usize) -> bool {
     let all = 7 * n;
     let ahead = (j + all - i) % all;
     3 * ahead.min(all - ahead) < all
 }
 
-/// How far ObtainTicket is.
+/// The progress of ObtainTicket.
 #[derive(Clone, Copy)]
 enum Search {
     /// Lines 45-49.
@@ -171,7 +176,7 @@ impl Local for Search {
     }
 }
 
-/// What is known of a ticket.
+/// The state of a ticket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Free,
@@ -195,39 +200,39 @@ impl Value for State {
     }
 }
 
-/// A dispenser used as its etiquette asks, and judged; see the [module](self#how-that-is-checked).
-pub struct Etiquette<M: Memory, D> {
+/// A dispenser used according to its conditions, with its tickets judged; see the [module](self#how-it-is-checked).
+pub struct Harness<M: Memory, D> {
     dispenser: D,
-    conduct: Conduct<M>,
+    monitor: UsageMonitor<M>,
     lock: TestAndSet<M>,
 }
 
-impl<M: Memory, D: Dispenser<M>> Etiquette<M, D> {
-    /// A dispenser that `n` processes will use.
+impl<M: Memory, D: Dispenser<M>> Harness<M, D> {
+    /// A harness for an unused dispenser and `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize, dispenser: D) -> Self {
-        Etiquette { dispenser, conduct: Conduct::new(space, n), lock: TestAndSet::new(space) }
+        Harness { dispenser, monitor: UsageMonitor::new(space, n), lock: TestAndSet::new(space) }
     }
 }
 
-/// The dispenser for `n` processes, used as its etiquette asks.
-pub fn ticket_dispenser<M: Memory>(space: &mut impl Space<Mem = M>, n: usize) -> Etiquette<M, TicketDispenser<M>> {
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, Size { n, .. }: Size) -> Harness<M, TicketDispenser<M>> {
     let dispenser = TicketDispenser::new(space, n);
-    Etiquette::new(space, n, dispenser)
+    Harness::new(space, n, dispenser)
 }
 
-impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
+impl<M: Memory, D: Dispenser<M>> Part<M> for Harness<M, D> {
     type Outcome = Verdict;
     const AGAIN: bool = true;
 
     fn call(&self, m: &mut M, p: Pid) -> Result<Verdict, M::Halt> {
-        let Some(ticket) = self.conduct.ticket(m, p)? else {
-            self.conduct.begin(m, p)?;
+        let Some(ticket) = self.monitor.ticket(m, p)? else {
+            self.monitor.begin(m, p)?;
             let ticket = m.call(|m| self.dispenser.obtain(m, p))?;
-            return self.conduct.obtained(m, p, ticket);
+            return self.monitor.obtained(m, p, ticket);
         };
-        if self.conduct.may_be_done(m, p, ticket)? && self.lock.try_lock(m)? {
+        if self.monitor.may_be_done(m, p, ticket)? && self.lock.try_lock(m)? {
             m.call(|m| self.dispenser.done(m, p, ticket))?;
-            self.conduct.end(m, p)?;
+            self.monitor.end(m, p)?;
             self.lock.unlock(m)?;
         }
         Ok(Verdict::Right)
@@ -236,20 +241,20 @@ impl<M: Memory, D: Dispenser<M>> Part<M> for Etiquette<M, D> {
     fn rule(&self, latest: &[Option<Verdict>]) -> Result<(), String> {
         rule::of_each_call(latest, |p, verdict| match verdict {
             Verdict::Right => None,
-            Verdict::NotAfter(q) => Some(format!("p{p} obtained its ticket after p{q}, and it is not after p{q}'s")),
+            Verdict::NotAfter(q) => Some(format!("p{p} obtained its ticket after p{q}, but it is not after p{q}'s")),
             Verdict::FarFrom(q) => Some(format!("the tickets of p{p} and p{q} are too far apart")),
         })
     }
 }
 
-/// Whether a ticket can be given while others are held.
+/// Whether a ticket may be given out while others are held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It can.
+    /// It may.
     Right,
-    /// It should be after that of this process, which had obtained it before, and is not.
+    /// It is not after the ticket of this process, which had obtained it before.
     NotAfter(Pid),
-    /// It is not within a third of all tickets from that of this process.
+    /// It is not within a third of all tickets from the ticket of this process.
     FarFrom(Pid),
 }
 
@@ -272,45 +277,45 @@ impl Value for Verdict {
     }
 }
 
-/// What is known of the processes' use of a dispenser, to tell whether they keep to Conditions 3 and 5, and the dispenser
-/// to its specifications. Every step here is on line `-`.
-pub struct Conduct<M: Memory> {
+/// Observes how processes use a dispenser: whether they satisfy Conditions 3 and 5, and whether the dispenser
+/// satisfies its specifications. Every step here is on line `-`.
+pub struct UsageMonitor<M: Memory> {
     n: usize,
     usage: Vec<M::Reg<Usage>>,
-    /// overlap\[q]\[p].
+    /// `overlap[q][p]`.
     overlap: Vec<Vec<M::Reg<bool>>>,
 }
 
-impl<M: Memory> Conduct<M> {
-    /// Nobody uses the dispenser of `n` processes.
+impl<M: Memory> UsageMonitor<M> {
+    /// A monitor for an unused dispenser and `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
         let mut overlap = |q: Pid, p: Pid| space.register(Name::new("overlap").index(q).index(p), Home::Nobody, false);
         let overlap = (0..n).map(|q| (0..n).map(|p| overlap(q, p)).collect()).collect();
-        Conduct { n, usage: space.array("use", n, Usage::None), overlap }
+        UsageMonitor { n, usage: space.array("use", n, Usage::None), overlap }
     }
 
-    /// The ticket that `p` holds.
+    /// The ticket that `p` holds, if it holds one.
     pub fn ticket(&self, m: &mut M, p: Pid) -> Result<Option<usize>, M::Halt> {
         Ok(m.at("-").read(&self.usage[p])?.ticket())
     }
 
-    /// Whether `p` obtains a ticket or holds one.
+    /// Whether `p` is obtaining a ticket or holds one.
     pub fn participates(&self, m: &mut M, p: Pid) -> Result<bool, M::Halt> {
         m.at("-").test(&self.usage[p], |usage| usage != Usage::None)
     }
 
-    /// To be called before ObtainTicket.
+    /// Must be called before ObtainTicket.
     pub fn begin(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("-").write(&self.usage[p], Usage::Obtaining)
     }
 
-    /// To be called after ObtainTicket. Compares the ticket with those that are held.
+    /// Must be called after ObtainTicket. Compares the ticket with those that are held.
     pub fn obtained(&self, m: &mut M, p: Pid, ticket: usize) -> Result<Verdict, M::Halt> {
         let verdict = m.fold(self.n, Verdict::Right, |m, verdict, q| {
             if q == p {
                 return Ok(verdict);
             }
-            // Set before looking: if q has its ticket by then, it may not see the flag any more.
+            // Set the flag before reading `use[q]`: once q has its ticket, it may not read the flag any more.
             m.at("-").write(&self.overlap[p][q], true)?;
             let usage = m.at("-").read(&self.usage[q])?;
             if usage != Usage::Obtaining {
@@ -327,13 +332,13 @@ impl<M: Memory> Conduct<M> {
             }
             Ok(verdict)
         })?;
-        // In this order: who sees no overlap then sees the ticket.
+        // In this order, so that a process that sees no overlap sees the ticket.
         m.at("-").write(&self.usage[p], Usage::Holding(ticket))?;
         m.each_but(p, self.n, |m, q| m.at("-").write(&self.overlap[q][p], false))?;
         Ok(verdict)
     }
 
-    /// Whether Conditions 3 and 5 let `p` be done with its ticket; once they do, they go on doing so.
+    /// Whether Conditions 3 and 5 permit `p` to be done with its ticket; once they do, they continue to.
     pub fn may_be_done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<bool, M::Halt> {
         let all_have = m.all_but(p, self.n, |m, q| m.at("-").test(&self.overlap[p][q], |o| !o))?;
         let is_first = |m: &mut M, q: Pid| {
@@ -342,13 +347,13 @@ impl<M: Memory> Conduct<M> {
         Ok(all_have && m.all_but(p, self.n, is_first)?)
     }
 
-    /// To be called after DoneWithTicket.
+    /// Must be called after DoneWithTicket.
     pub fn end(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         m.at("-").write(&self.usage[p], Usage::None)
     }
 }
 
-/// What a process has to do with the dispenser.
+/// How a process is using the dispenser.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Usage {
     None,
@@ -398,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tickets_count_up_and_start_again() {
+    fn tickets_count_up_and_wrap_around() {
         for n in [2, 3, 1024] {
             let mut solo = Solo::new();
             let dispenser = TicketDispenser::new(&mut solo, n);
@@ -410,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_can_be_held_as_there_are_processes() {
+    fn every_process_can_hold_a_ticket_at_once() {
         for n in [2, 5, 1024] {
             let mut solo = Solo::new();
             let dispenser = TicketDispenser::new(&mut solo, n);
@@ -426,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_goes_half_way_round() {
+    fn order_spans_half_of_all_tickets() {
         assert!(is_before(2, 0, 6) && !is_before(2, 6, 0));
         assert!(is_before(2, 13, 1) && !is_before(2, 1, 13));
         assert!(!is_before(2, 4, 4));
@@ -434,25 +439,25 @@ mod tests {
     }
 
     #[test]
-    fn tickets_are_close_within_a_third_of_the_circle() {
+    fn tickets_are_close_within_a_third_of_all() {
         assert!(are_close(2, 12, 2) && are_close(2, 2, 12) && !are_close(2, 0, 5));
         assert!(are_close(3, 0, 6) && !are_close(3, 0, 7));
     }
 
     #[test]
-    fn the_rule_forbids_tickets_out_of_order_or_far_apart() {
-        let part = ticket_dispenser(&mut Solo::new(), 2);
+    fn rule_forbids_tickets_out_of_order_or_far_apart() {
+        let part = new(&mut Solo::new(), Size { n: 2, k: 1 });
         let rule = |verdict| part.rule(&[Some(Verdict::Right), Some(verdict)]);
         assert!(rule(Verdict::Right).is_ok());
         assert_eq!(rule(Verdict::FarFrom(0)).unwrap_err(), "the tickets of p1 and p0 are too far apart");
         assert_eq!(
             rule(Verdict::NotAfter(0)).unwrap_err(),
-            "p1 obtained its ticket after p0, and it is not after p0's"
+            "p1 obtained its ticket after p0, but it is not after p0's"
         );
     }
 
     #[test]
-    fn values_survive_a_register() {
+    fn values_round_trip_through_words() {
         for verdict in [Verdict::Right, Verdict::NotAfter(0), Verdict::FarFrom(0), Verdict::FarFrom(3)] {
             assert_eq!(Verdict::of_word(verdict.to_word()), verdict);
         }

@@ -1,48 +1,61 @@
 //! Bounded timestamps, taken one after the other: the system T^n. A. Israeli and M. Li, 1993; here as in M. Herlihy, N.
 //! Shavit, V. Luchangco, M. Spear, *The Art of Multiprocessor Programming*, 2nd ed., section 2.8.
 //!
-//! A label is n-1 ternary digits. Of two labels, the first digit in which they differ says which is later: 1 is later
-//! than 0, 2 than 1, and 0 than 2. So later-than can go round in a circle, and the art is to use labels that do not.
+//! A label is n-1 ternary digits. Of two labels, the first digit in which they differ decides which is later: 1 is
+//! later than 0, 2 than 1, and 0 than 2. So later-than can form a cycle, and the labels must be chosen such that it
+//! does not.
 //!
 //! ```text
 //!  1  scan: read label[j] for each j ≠ i
-//!  2  go from the whole of T^n down, T^k being three copies of T^(k-1), to a node later than every label read:
-//!     - the copy is the latest one that has labels in it,
-//!     - or, if k-1 labels are in that copy, and so it is full, the one after it; then the first node there
+//!  2  descend from T^n, T^k being three copies of T^(k-1), to a node later than every label read:
+//!     - the copy is the latest one that contains labels,
+//!     - or, if that copy is full, with k-1 labels in it, the next copy; then the first node there
 //!  3  label[i] := that node
 //! ```
 //!
-//! The text tells this in words; the lines are ours.
+//! The text describes this in words; the lines are this project's.
 //!
-//! Departures: all labels are 00…0 at first; equal ones are ordered by their processes' numbers, as Exercise 2.11
-//! allows. What to do when labels are in all three copies is not said, since it does not happen; ours takes the first
-//! one.
+//! Departures: all labels are initially 00…0; equal ones are ordered by their processes' numbers, as Exercise 2.11
+//! allows. The text does not say what to do when all three copies contain labels, since that does not happen; the code
+//! takes the first copy.
 //!
-//! Guarantees: as long as calls do not overlap, a new label is later than all others, so labels never form a cycle; a call
-//! is n-1 reads and one write. If calls overlap, see `timestamps-concurrent`.
+//! Guarantees: while calls do not overlap, a new label is later than all others, so labels never form a cycle; a call
+//! is n-1 reads and one write. For calls that overlap, see `timestamps-concurrent`.
 //!
-//! # How that is checked
+//! # How it is checked
 //!
-//! [`InSequence`] takes a label and then compares the registers. Its steps are on line `-`: they are not the timestamps'.
+//! [`InSequence`] takes a label and then compares the registers. These steps are on line `-`: they are not the
+//! timestamps'.
 use alloc::{format, string::String, vec::Vec};
 use core::fmt;
 
 use doorway_memory::{Memory, Part, Pid, Property::*, Space, Value};
 
-use crate::{About, Claim::Holds, Kind, rule};
+use crate::{About, Condition::Tso, Size, claim::holds, pinned::at, rule};
 
-/// What is known of it.
+/// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "timestamps",
     aliases: &["israeli-li"],
     title: "bounded timestamps",
     source: "Herlihy & Shavit, section 2.8",
-    kind: Kind::Part,
     sequential: true,
-    claims: &[Holds(Rule), Holds(WaitFree)],
-    remark: "calls follow one another; when they overlap it is `timestamps-concurrent`",
-    ..About::LOCK
+    claims: &[holds(Rule), holds(WaitFree)],
+    tolerates: &[Tso],
+    remark: "calls do not overlap; if they do, it is `timestamps-concurrent`",
+    pinned: &[
+        at(3).finds(2_458),
+        at(4).finds(592_021),
+        at(3).under(&[Tso]).finds(3_436).fences(1),
+        at(3).needs_fences(),
+    ],
+    ..About::PART
 };
+
+/// Creates the part for `size`.
+pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> InSequence<M> {
+    InSequence::new(space, size.n)
+}
 
 /// A node of T^n: a ternary number of n-1 digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -107,17 +120,17 @@ impl<M: Memory> Part<M> for Timestamps<M> {
         let seen = m.fold(self.label.len(), Vec::new(), |m, mut seen, j| {
             if j != p {
                 seen.push(m.at("1").read(&self.label[j])?);
-                seen.sort_unstable(); // whose they are does not matter: two orders, one state
+                seen.sort_unstable(); // order is irrelevant; sorting makes one state of several
             }
             Ok(seen)
         })?;
         let label = latest_of_all(&seen);
         m.at("3").write(&self.label[p], label)?;
-        m.at("3").fence()?; // or whose call comes after this one does not see it
+        m.at("3").fence()?; // without it, a later call may miss the label
         Ok(label)
     }
 
-    /// Labels form no cycle. A label may be earlier than one that was taken before, if the calls overlap.
+    /// Labels form no cycle. If calls overlap, a label may be earlier than one that was taken before.
     fn rule(&self, latest: &[Option<Label>]) -> Result<(), String> {
         let label = |p: Pid| latest[p].unwrap_or(first(latest.len()));
         let later = |p, q| label(p).is_later_than(label(q)) || label(p) == label(q) && p > q;
@@ -125,14 +138,14 @@ impl<M: Memory> Part<M> for Timestamps<M> {
         for (p, q, r) in (0..n).flat_map(|p| (0..n).flat_map(move |q| (0..n).map(move |r| (p, q, r)))) {
             if later(p, q) && later(q, r) && later(r, p) {
                 let [a, b, c] = [p, q, r].map(|p| Shown(label(p)));
-                return Err(format!("p{p}'s {a} is later than p{q}'s {b}, that than p{r}'s {c}, and that than p{p}'s"));
+                return Err(format!("labels form a cycle: p{p}'s {a} after p{q}'s {b} after p{r}'s {c} after p{p}'s"));
             }
         }
         Ok(())
     }
 }
 
-/// Timestamps whose calls do not overlap, each judged when it ends; see the [module](self#how-that-is-checked).
+/// Timestamps for calls that do not overlap, each judged when it ends; see the [module](self#how-it-is-checked).
 pub struct InSequence<M: Memory>(Timestamps<M>);
 
 impl<M: Memory> InSequence<M> {
@@ -143,7 +156,7 @@ impl<M: Memory> InSequence<M> {
 }
 
 impl<M: Memory> Part<M> for InSequence<M> {
-    /// A process whose label is not earlier than the new one.
+    /// A process whose label is not earlier than the new one, if there is one.
     type Outcome = Option<Pid>;
     const AGAIN: bool = true;
 
@@ -164,7 +177,7 @@ impl<M: Memory> Part<M> for InSequence<M> {
     }
 }
 
-/// Where everyone starts.
+/// The initial label.
 fn first(n: usize) -> Label {
     Label::zero(n as u32 - 1)
 }
@@ -173,23 +186,23 @@ fn after(digit: u32) -> u32 {
     (digit + 1) % 3
 }
 
-/// Line 2: the node that is later than all `others`. A label has as many digits as there are others.
+/// Line 2: a node that is later than all `others`. A label has as many digits as there are others.
 fn latest_of_all(others: &[Label]) -> Label {
     let digits = others.len() as u32;
     let mut label = Label::zero(0);
     let mut here: Vec<Label> = others.to_vec();
     for index in 0..digits {
-        let inside = |copy| here.iter().filter(|other| other.digit(index) == copy).count();
-        let latest = (0..3).find(|&copy| inside(copy) > 0 && inside(after(copy)) == 0).unwrap_or(0);
-        let room = (digits - index) as usize;
-        let copy = if inside(latest) < room { latest } else { after(latest) };
+        let labels_in = |copy| here.iter().filter(|other| other.digit(index) == copy).count();
+        let latest = (0..3).find(|&copy| labels_in(copy) > 0 && labels_in(after(copy)) == 0).unwrap_or(0);
+        let capacity = (digits - index) as usize;
+        let copy = if labels_in(latest) < capacity { latest } else { after(latest) };
         here.retain(|other| other.digit(index) == copy);
         label = label.then(copy);
     }
     label
 }
 
-/// A label as traces show it.
+/// Displays a label as traces do.
 struct Shown(Label);
 
 impl fmt::Display for Shown {
@@ -209,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_taken_as_the_text_tells_it_of_three_processes() {
+    fn takes_the_labels_of_the_texts_example() {
         let mut solo = Solo::new();
         let timestamps = Timestamps::new(&mut solo, 3);
         for (reg, text) in timestamps.label.iter().zip(["12", "21", "22"]) {
@@ -221,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_label_is_later_than_every_other_one_however_long_this_goes_on() {
+    fn new_label_is_always_the_latest() {
         for n in 2..=5 {
             let mut solo = Solo::new();
             let timestamps = Timestamps::new(&mut solo, n);
@@ -241,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_for_calls_in_sequence_is_that_each_label_is_the_latest() {
+    fn rule_for_sequential_calls_requires_the_latest_label() {
         let mut solo = Solo::new();
         let timestamps = InSequence::new(&mut solo, 3);
         assert_eq!(timestamps.call(&mut solo, 0), Ok(None));
@@ -252,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_forbids_a_cycle_and_nothing_else() {
+    fn rule_forbids_only_cycles() {
         let timestamps = Timestamps::new(&mut Solo::new(), 3);
         let rule = |labels: [&str; 3]| timestamps.rule(&labels.map(|text| Some(label(text))));
         assert!(rule(["12", "21", "22"]).is_ok());
@@ -260,12 +273,12 @@ mod tests {
         assert!(timestamps.rule(&[Some(label("10")), None, None]).is_ok());
         assert_eq!(
             rule(["10", "11", "12"]).unwrap_err(),
-            "p0's 10 is later than p2's 12, that than p1's 11, and that than p0's"
+            "labels form a cycle: p0's 10 after p2's 12 after p1's 11 after p0's"
         );
     }
 
     #[test]
-    fn labels_survive_a_register_and_are_shown_with_all_their_digits() {
+    fn labels_round_trip_through_words_and_show_all_digits() {
         for text in ["0", "02", "210", "000000002"] {
             let label = label(text);
             assert_eq!(Label::of_word(label.to_word()), label);
