@@ -1,12 +1,12 @@
-//! A lock of one's own for any number of processes, with structures as place and in registers. CONTRIBUTING.md tells of it.
+//! Checks a user-defined lock for any number of processes, with structs as place and in registers. See CONTRIBUTING.md.
 use doorway_checker::{Model, check};
 use doorway_memory::{Exclusion, Local, Memory, Pid, Sink, Source, Space, Ticket, Value};
 
-/// What a process shows to others, in one register.
+/// The variables by which a process announces itself, in one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Sign {
     choosing: bool,
-    /// Zero if it wants nothing.
+    /// Zero if the process does not compete.
     ticket: Ticket,
 }
 
@@ -22,7 +22,7 @@ impl Value for Sign {
     }
 }
 
-/// The place in the queue: by ticket, and where tickets are equal by number.
+/// The position in the queue: by ticket, and by process number where tickets are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
     ticket: Ticket,
@@ -39,7 +39,7 @@ impl Local for Turn {
     }
 }
 
-/// Lamport's bakery, with both of a process' variables in one register.
+/// Lamport's bakery, with both variables of a process in one register.
 struct SignedBakery<M: Memory> {
     sign: Vec<M::Reg<Sign>>,
 }
@@ -52,6 +52,7 @@ impl<M: Memory> SignedBakery<M> {
 
 impl<M: Memory> Exclusion<M> for SignedBakery<M> {
     type Place = Turn;
+    type Inside = ();
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Turn, M::Halt> {
         m.write(&self.sign[p], Sign { choosing: true, ticket: Ticket::ZERO })?;
@@ -62,14 +63,14 @@ impl<M: Memory> Exclusion<M> for SignedBakery<M> {
     }
 
     fn wait(&self, m: &mut M, p: Pid, mine: &Turn) -> Result<(), M::Halt> {
-        let lets_us_go_first =
+        let is_behind =
             |sign: Sign, process| sign.ticket == Ticket::ZERO || *mine < Turn { ticket: sign.ticket, process };
         m.each_but(p, self.sign.len(), |m, i| {
-            m.spin(|m| m.test(&self.sign[i], |sign| !sign.choosing && lets_us_go_first(sign, i)))
+            m.spin(|m| m.test(&self.sign[i], |sign| !sign.choosing && is_behind(sign, i)))
         })
     }
 
-    fn exit(&self, m: &mut M, p: Pid, _: &Turn) -> Result<(), M::Halt> {
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
         m.write(&self.sign[p], Sign { choosing: false, ticket: Ticket::ZERO })
     }
 }
@@ -78,6 +79,6 @@ fn main() -> Result<(), doorway_checker::Error> {
     let n = 3;
     let report = check(&Model::new(n), |space| SignedBakery::new(space, n))?;
     print!("{report}");
-    assert!(report.findings.iter().all(|finding| finding.run.is_none()), "every property holds");
+    assert!(report.findings.iter().all(|finding| finding.execution.is_none()), "every property holds");
     Ok(())
 }

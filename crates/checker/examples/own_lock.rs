@@ -1,8 +1,8 @@
-//! A lock from nothing to a verdict and a counterexample: `cargo run -p doorway-checker --example own_lock`.
+//! Defines a lock and checks it: a verdict and a counterexample. `cargo run -p doorway-checker --example own_lock`.
 use doorway_checker::{Model, Property, check};
 use doorway_memory::{Exclusion, Memory, Pid, Space};
 
-/// Two processes take turns.
+/// Two processes enter alternately.
 struct Alternation<M: Memory> {
     turn: M::Reg<usize>,
 }
@@ -15,6 +15,7 @@ impl<M: Memory> Alternation<M> {
 
 impl<M: Memory> Exclusion<M> for Alternation<M> {
     type Place = ();
+    type Inside = ();
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
         Ok(())
@@ -33,6 +34,6 @@ fn main() -> Result<(), doorway_checker::Error> {
     let report = check(&Model::new(2), Alternation::new)?;
     print!("{report}");
     assert!(report.holds(Property::Exclusion));
-    assert!(report.fails(Property::DeadlockFreedom), "if the other does not come, it is never my turn again");
+    assert!(report.fails(Property::DeadlockFreedom), "the turn never comes back if the other process does not compete");
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Store buffers: what a process has written and others do not see yet.
+//! Store buffers: the writes of a process that are not visible to others yet.
 //!
-//! A buffer's content is numbered as it is met, like a local state; number 0 is the empty one. A state has one field for each
-//! process' buffer.
+//! The contents of a buffer are numbered as they are met, like local states; number 0 is the empty buffer. A state has
+//! one field for the buffer of each process.
 use rustc_hash::FxHashMap;
 
 use crate::{model::BUFFER, tickets::TicketSet};
@@ -9,14 +9,14 @@ use crate::{model::BUFFER, tickets::TicketSet};
 /// A write: the register, and the number of the value.
 pub(crate) type Write = (u32, u32);
 
-/// The contents one process' buffer has had.
+/// The contents that the buffer of one process has had.
 #[derive(Default)]
 pub(crate) struct Buffers {
     contents: Vec<Box<[Write]>>,
     ids: FxHashMap<Box<[Write]>, u32>,
-    /// What is left when the oldest write is gone.
+    /// The content without its oldest write.
     rest: Vec<u32>,
-    /// (content, write) -> content: with that write behind the others.
+    /// (content, write) -> content: with that write added.
     longer: FxHashMap<(u32, Write), u32>,
     hash: Vec<u64>,
     tickets: Vec<TicketSet>,
@@ -50,20 +50,20 @@ impl Buffers {
         self.ids.get(writes).copied()
     }
 
-    /// What the process itself sees in a register it has written.
+    /// The value of the newest write to a register, which its own process reads.
     #[inline]
     pub(crate) fn newest(&self, id: u32, reg: u32) -> Option<u32> {
         self.contents[id as usize].iter().rev().find(|&&(written, _)| written == reg).map(|&(_, value)| value)
     }
 
-    /// The write that becomes visible next, and what is left then.
+    /// The write that becomes visible next, and the content without it.
     #[inline]
     pub(crate) fn oldest(&self, id: u32) -> Option<(Write, u32)> {
         let write = self.contents[id as usize].first()?;
         Some((*write, self.rest[id as usize]))
     }
 
-    /// What the buffer is with one write more, if that is known.
+    /// The content with one more write, if it is known.
     #[inline]
     pub(crate) fn with(&self, id: u32, write: Write) -> Option<u32> {
         self.longer.get(&(id, write)).copied()
@@ -83,7 +83,7 @@ impl Buffers {
         if let Some(&id) = self.ids.get(writes) {
             return id;
         }
-        // A buffer that is ever so long was shorter before, and will be again.
+        // The contents that are left as its writes become visible are met later, and numbered now.
         let rest = writes.get(1..).map_or(0, |rest| self.id(rest, hash, tickets));
         let id = self.contents.len() as u32;
         self.contents.push(writes.into());

@@ -1,23 +1,25 @@
 //! Strongly connected components.
 //!
-//! D. J. Pearce, *A space-efficient algorithm for finding strongly connected components*, Information Processing Letters
-//! 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its component.
-use doorway_memory::Pid;
-
-use crate::graph::{Id, grow};
+//! D. J. Pearce, *A space-efficient algorithm for finding strongly connected components*, Information Processing
+//! Letters 116(1), 2016: one number for each state is both its index in the depth-first search and, later, its
+//! component.
+use crate::{
+    actor::Actor,
+    graph::{Id, grow},
+};
 
 /// States and the steps between them.
 pub(crate) trait Steps {
     /// One more than the largest id.
     fn ids(&self) -> usize;
-    /// A state's step of this index, if it has so many: a process and a target.
-    fn step(&self, state: Id, index: usize) -> Option<(Pid, Id)>;
+    /// The step of this index from a state, if there is one: its actor and its target.
+    fn step(&self, state: Id, index: usize) -> Option<(Actor, Id)>;
 }
 
 /// Which component each finished state is in.
 pub(crate) struct Marks(Vec<u32>);
 
-/// The mark of a state that is not looked at.
+/// The mark of a state outside the subgraph.
 const OUTSIDE: u32 = u32::MAX;
 
 impl Marks {
@@ -26,7 +28,7 @@ impl Marks {
     }
 }
 
-/// Part of a graph: the states inside, and of the steps between them those that are kept.
+/// Part of a graph: the states that are `inside`, and of the steps between them those that `keep` keeps.
 #[derive(Clone, Copy)]
 pub(crate) struct Subgraph<'a, G, I, K> {
     pub(crate) graph: &'a G,
@@ -34,19 +36,20 @@ pub(crate) struct Subgraph<'a, G, I, K> {
     pub(crate) keep: K,
 }
 
-impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I, K> {
-    /// Calls `found` with the states of each component, and with the labels of the steps inside it, or-ed together. A
-    /// component comes after those it leads to. If it is cancelled, some are left out.
+impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, I, K> {
+    /// Calls `found` with the states of each component and the union of the labels of its steps.
+    ///
+    /// A component comes after those it leads to. After cancellation some are left out.
     pub(crate) fn components(
         &self,
         cancelled: impl Fn() -> bool,
-        label: impl Fn(Id, Pid, Id) -> u32,
-        found: impl FnMut(&[Id], u32, &Marks),
+        label: impl Fn(Id, Actor, Id) -> u64,
+        found: impl FnMut(&[Id], u64, &Marks),
     ) {
         self.components_from(0..self.graph.ids() as Id, cancelled, label, found);
     }
 
-    /// The component a state is in.
+    /// The component of a state.
     pub(crate) fn component_of(&self, state: Id) -> Vec<Id> {
         let mut component = Vec::new();
         self.components_from(
@@ -66,11 +69,12 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
         &self,
         roots: impl IntoIterator<Item = Id>,
         cancelled: impl Fn() -> bool,
-        label: impl Fn(Id, Pid, Id) -> u32,
-        mut found: impl FnMut(&[Id], u32, &Marks),
+        label: impl Fn(Id, Actor, Id) -> u64,
+        mut found: impl FnMut(&[Id], u64, &Marks),
     ) {
         let Subgraph { graph, inside, keep } = self;
-        // Marking states outside beforehand saves looking them up each time a step leads there, which is most of the work.
+        // Marking the states outside beforehand saves a call of `inside` for each step that leads there, which is most
+        // of the work.
         let mut marks = Marks((0..graph.ids() as Id).map(|state| if inside(state) { 0 } else { OUTSIDE }).collect());
         let mut next_index = 1;
         let mut next_component = OUTSIDE - 1;
@@ -86,9 +90,9 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
             path.push(Visit::new(root));
             while let Some(visit) = path.last_mut() {
                 let state = visit.state;
-                if let Some((process, target)) = graph.step(state, usize::from(visit.followed)) {
+                if let Some((actor, target)) = graph.step(state, usize::from(visit.followed)) {
                     visit.followed += 1;
-                    if !keep(state, process, target) {
+                    if !keep(state, actor, target) {
                         continue;
                     }
                     let mark = marks.0[target as usize];
@@ -103,7 +107,7 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
                         path.push(Visit::new(target));
                     } else if mark <= next_component {
                         // The target is not in a component yet, so it will be in this one.
-                        visit.labels |= label(state, process, target);
+                        visit.labels |= label(state, actor, target);
                         if mark < marks.0[state as usize] {
                             marks.0[state as usize] = mark;
                             visit.first = false;
@@ -128,9 +132,9 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
                     grow(&mut open, 1);
                     open.push(state);
                     let parent = path.last_mut().expect("the first state of a component is met before the others");
-                    let way = graph.step(parent.state, usize::from(parent.followed) - 1);
-                    let (process, _) = way.expect("it was followed");
-                    parent.labels |= labels | label(parent.state, process, state);
+                    let followed = graph.step(parent.state, usize::from(parent.followed) - 1);
+                    let (actor, _) = followed.expect("it was followed");
+                    parent.labels |= labels | label(parent.state, actor, state);
                     if mark < marks.0[parent.state as usize] {
                         marks.0[parent.state as usize] = mark;
                         parent.first = false;
@@ -141,14 +145,14 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Pid, Id) -> bool> Subgraph<'_, G, I,
     }
 }
 
-/// A state on the path of the search.
+/// A state on the path of the depth-first search.
 struct Visit {
     state: Id,
-    /// The labels of the steps found inside its component so far.
-    labels: u32,
+    /// The labels of the steps of its component found so far.
+    labels: u64,
     /// How many of its steps have been followed.
     followed: u16,
-    /// Whether it may be the first state of its component that was met.
+    /// Whether it may be the first state of its component that the search met.
     first: bool,
 }
 
@@ -169,8 +173,8 @@ mod tests {
         fn ids(&self) -> usize {
             self.0.len()
         }
-        fn step(&self, state: Id, index: usize) -> Option<(Pid, Id)> {
-            self.0[state as usize].get(index).map(|&target| (0, target))
+        fn step(&self, state: Id, index: usize) -> Option<(Actor, Id)> {
+            self.0[state as usize].get(index).map(|&target| (Actor::Process(0), target))
         }
     }
 
@@ -193,7 +197,7 @@ mod tests {
         seen
     }
 
-    /// Against the definition: two states are in one component if each reaches the other.
+    /// By definition two states are in one component if each reaches the other.
     #[test]
     fn components_are_those_of_the_definition_on_random_graphs() {
         let mut seed = 1;
@@ -224,7 +228,7 @@ mod tests {
                         }
                     }
                     let inner = members.iter().any(|&a| graph.0[a as usize].iter().any(|to| members.contains(to)));
-                    assert_eq!(labels == 1, inner, "the labels are those of the steps inside");
+                    assert_eq!(labels == 1, inner, "the labels are those of the component's steps");
                     assert_eq!(subgraph.component_of(members[0]).len(), members.len());
                 },
             );

@@ -1,15 +1,15 @@
-//! The covering argument, run: J. Burns and N. Lynch's proof that a lock of reads and writes needs as many registers as it
-//! has processes; as told by M. Herlihy, N. Shavit, V. Luchangco, M. Spear, *The Art of Multiprocessor Programming*, 2nd ed.,
-//! section 2.9.
+//! The covering argument as a construction: J. Burns and N. Lynch's proof that a lock of reads and writes needs as many
+//! registers as it has processes; as told by M. Herlihy, N. Shavit, V. Luchangco, M. Spear, *The Art of Multiprocessor
+//! Programming*, 2nd ed., section 2.9.
 //!
-//! In a *covering state* the registers hold what they may hold while everyone is in the remainder, and yet some processes are
-//! about to write, each of them another register; everyone else is in the remainder. Let one of these run alone: it cannot
-//! tell that anyone is there, so it gets inside. If it has written covered registers only, let them be overwritten. Now the
-//! others cannot tell that it is inside, and one of them must get inside too. If none does, none would have without it either,
-//! and the lock is not deadlock-free.
+//! In a *covering state* the registers hold what they may hold while all processes are in the remainder, and yet some
+//! processes are about to write, each of them another register; all others are in the remainder. Let one of these
+//! others run alone: it cannot tell that any process competes, so it enters. If it has written covered registers only,
+//! let them be overwritten. Now the others cannot tell that it has entered, and one of them must enter too. If none
+//! does, none would without it either, and the lock is not deadlock-free.
 //!
-//! All of that is on the graph: what is looked for is a covering state and a process which, alone, writes nothing that is not
-//! covered. If there is none, the argument does not apply. The theorem says then that there are n registers or more.
+//! The construction is made on the graph: it needs a covering state and a process that, alone, writes covered registers
+//! only. If there are none, the argument does not apply. By the theorem there are then n registers or more.
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
@@ -21,49 +21,51 @@ use doorway_memory::{Exclusion, Pid};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    Error, Model, Registers, Run, View,
+    Error, Execution, Model, Registers, View,
+    actor::{Actor, ActorSet},
     automaton::Action,
     components::{Steps, Subgraph},
+    execution::Path,
     graph::{Graph, Id},
     incomplete,
     judge::{Judge, StateSet},
-    program::{Lock, Section},
+    program::{Lock, Program, Section},
     real::realise,
-    run::Path,
+    validate,
 };
 
-/// What the covering argument comes to.
+/// The result of the covering argument.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Covering {
-    /// How many processes there are, which is how many registers they need.
+    /// The number of processes, and so of registers that they need.
     pub n: usize,
-    /// The registers that are ever written.
+    /// The registers that are written in some execution.
     pub registers: Vec<String>,
     /// Whether the argument refutes the lock.
     pub outcome: Outcome,
-    /// What it constructs. If the lock is not refuted, that is up to where it fails; nothing if it could not be decided.
+    /// What it constructs; up to the point where it fails, if the lock is not refuted. None if it is not decided.
     pub construction: Option<Construction>,
-    /// In so many states as many registers are covered as in the one constructed.
+    /// The number of states in which as many registers are covered as in the one constructed.
     pub covering_states: u64,
-    /// States looked at.
+    /// The number of states explored.
     pub states: u64,
-    /// Seconds it took.
+    /// The time taken, in seconds.
     pub seconds: f64,
-    /// Why this could not be decided, in words.
+    /// Why it is not decided, in words; none if it is.
     pub incomplete: Option<String>,
 }
 
 /// Whether the covering argument refutes a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It does: two are inside.
+    /// It does: two processes are holders at once.
     TwoInside,
-    /// It does: some try for ever, and nobody gets inside.
+    /// It does: processes compete for ever, and none enters.
     Deadlock,
-    /// It does not: who runs alone always writes a register that nobody covers.
+    /// It does not: a process that runs alone always writes a register that no process covers.
     Escapes,
-    /// The search ended before it could tell.
+    /// It is not decided.
     Unknown,
 }
 
@@ -71,19 +73,19 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Construction {
-    /// Who is about to write which register, in the covering state.
+    /// The processes that are about to write in the covering state, each with its register.
     pub covers: Vec<(Pid, String)>,
-    /// Who runs alone.
+    /// The process that runs alone.
     pub alone: Pid,
-    /// What it writes.
+    /// The registers that it writes.
     pub writes: Vec<String>,
-    /// What of this nobody covers.
+    /// Those of them that no process covers.
     pub uncovered: Vec<String>,
-    /// All the steps: those that lead to the covering state; then what is in the ranges below; then those of the others.
-    pub run: Run,
-    /// The steps of the one who runs alone. None in a deadlock of the others: it is there without.
+    /// All steps: those to the covering state, those in the ranges below, and those of the other processes.
+    pub execution: Execution,
+    /// The steps of the process that runs alone. Empty in a deadlock of the others, which does not need them.
     pub solo: Range<usize>,
-    /// The steps that overwrite what it wrote.
+    /// The steps that overwrite what it has written.
     pub overwriting: Range<usize>,
 }
 
@@ -103,19 +105,24 @@ pub struct Construction {
 /// ```
 ///
 /// # Errors
-/// As [`check`](crate::check); and if the lock does anything else than read and write, or the model has anything but `n`, one
-/// inside, and limits.
+/// As [`check`](crate::check); and if the lock uses anything but reads and writes, or the model has more than `n`,
+/// capacity 1 and limits of the search.
 pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Covering, Error> {
+    let mut registers = Registers::default();
+    let lock = Lock::make(&mut registers, make);
+    of_program(&lock, &registers, model)
+}
+
+pub(crate) fn of_program(program: &dyn Program, registers: &Registers, model: &Model) -> Result<Covering, Error> {
     let start = Instant::now();
-    model.validate()?;
+    validate::model(model)?;
     if !model.is_plain() || model.k != 1 || model.n < 2 {
-        let why = "the covering argument is about all runs of two processes or more, one inside, on atomic registers";
+        let why =
+            "the covering argument is about all executions of at least two processes with k = 1, on atomic registers";
         return Err(Error::Model(why.to_string()));
     }
-    let mut registers = Registers::default();
-    let program = Lock::make(&mut registers, model.k, make);
     let model = Model { reads_and_writes: true, ..model.clone() };
-    let graph = Graph::explore(&program, registers.list, &model, true)?;
+    let graph = Graph::explore(program, registers.list.clone(), &model, true)?;
     let names = |registers: &[u32]| -> Vec<String> {
         registers.iter().map(|&reg| graph.automaton.registers[reg as usize].name.to_string()).collect()
     };
@@ -136,7 +143,7 @@ pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Regist
     found.covering_states = covering_states;
     if let Some(Constructed { outcome, covers, alone, writes, path, solo, overwriting }) = constructed
         && (is_complete || outcome == Outcome::TwoInside)
-        && let Some(run) = realise(&program, &graph, &model, &path)?
+        && let Some(execution) = realise(program, &graph, &model, &path)?
     {
         let covered: Vec<u32> = covers.keys().copied().collect();
         let uncovered: Vec<u32> = writes.iter().copied().filter(|reg| !covered.contains(reg)).collect();
@@ -146,37 +153,37 @@ pub fn covering<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Regist
             alone,
             writes: names(&writes),
             uncovered: names(&uncovered),
-            run,
+            execution,
             solo,
             overwriting,
         });
     } else {
-        let why = "what was constructed takes tickets that may not occur";
+        let why = "no execution with real ticket numbers takes the steps constructed";
         found.incomplete.get_or_insert(why.to_string());
     }
     found.seconds = start.elapsed().as_secs_f64();
     Ok(found)
 }
 
-/// Which registers are covered, and by whom.
+/// The covered registers, each with the process that covers it.
 type Covers = BTreeMap<u32, Pid>;
 
-/// A covering state, as one of those sees it who are in the remainder.
+/// A covering state, and a process in the remainder that could run alone.
 struct Cover<'a> {
     covers: Covers,
     alone: Pid,
-    /// What it writes until it is inside, when it runs alone.
+    /// The registers that it writes before it enters, when it runs alone.
     writes: &'a [u32],
 }
 
-/// How far the argument gets with a covering state.
+/// How much of the argument a covering state allows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reach {
-    /// So many registers are covered, and not all that are written by the one who runs alone.
+    /// This number of registers is covered, and not all that the process running alone writes.
     Part(usize),
-    /// All these are.
+    /// All registers that the process running alone writes are covered.
     Enough,
-    /// All that are ever written are: this is what the book calls a covering state.
+    /// All registers that are ever written are covered: this is what the book calls a covering state.
     Whole,
 }
 
@@ -191,18 +198,19 @@ struct Constructed {
     overwriting: Range<usize>,
 }
 
-/// A state in which everyone is in the remainder, and for each process what it writes until it is inside, if it comes then
-/// and alone; nothing if it never is.
+/// A state in which all processes are in the remainder; and for each process the registers that it writes before it
+/// enters, if it runs alone from this state. None if it never enters.
 struct Idle {
     state: Id,
     writes: Vec<Option<Vec<u32>>>,
 }
 
+/// The covering argument on a graph.
 struct Argument<'a> {
     judge: &'a Judge<'a>,
-    /// By what the registers hold.
+    /// By the contents of the registers.
     idle: FxHashMap<Vec<u32>, Idle>,
-    /// The registers that are ever written.
+    /// The registers that are written in some execution.
     written: &'a [u32],
 }
 
@@ -221,14 +229,14 @@ impl<'a> Argument<'a> {
         argument
     }
 
-    /// The construction that gets furthest, and how many states it could have started from.
+    /// The construction from a covering state that allows most, and the number of such states.
     fn construct(&self) -> (Option<Constructed>, u64) {
         let mut hanging = StateSet::default();
         for idle in self.idle.values().filter(|idle| idle.writes.contains(&None)) {
             hanging.insert(idle.state);
         }
         if !hanging.is_empty() {
-            return (self.hang(&hanging), 0); // without anyone who covers anything
+            return (self.hang(&hanging), 0); // no covering is needed
         }
         let (mut furthest, mut there, mut states) = (Reach::Part(0), StateSet::default(), 0);
         for state in self.states() {
@@ -248,34 +256,35 @@ impl<'a> Argument<'a> {
         (0..graph.ids() as Id).filter(|&state| graph.exists(state))
     }
 
-    /// What the registers hold.
+    /// The contents of the registers.
     fn contents(&self, state: Id) -> Vec<u32> {
         self.judge.graph.contents(state).split_off(self.judge.model.n)
     }
 
-    /// The steps of process `p` alone until it is inside; none if it never is.
-    fn alone(&self, state: Id, p: Pid) -> Option<Vec<(Pid, Id)>> {
-        self.judge.walk(state, |_, q, _| q == p, |from, q, to| self.judge.enters(from, q, to))
+    /// The steps of process `p` alone until it enters; none if it never does.
+    fn alone(&self, state: Id, p: Pid) -> Option<Vec<(Actor, Id)>> {
+        let is_p = |_, actor, _| actor == Actor::Process(p);
+        self.judge.walk(state, is_p, |from, actor, to| self.judge.enters(from, actor, to))
     }
 
-    /// What is written on a way.
-    fn writes(&self, mut at: Id, way: &[(Pid, Id)]) -> Vec<u32> {
+    /// The registers that are written by these steps.
+    fn writes(&self, mut at: Id, steps: &[(Actor, Id)]) -> Vec<u32> {
         let mut written = BTreeSet::new();
-        for &(p, to) in way {
-            written.extend(self.about_to_write(at, p));
+        for &(actor, to) in steps {
+            written.extend(self.about_to_write(at, actor.pid()));
             at = to;
         }
         written.into_iter().collect()
     }
 
-    /// The register a process is about to write, if it is.
+    /// The register that a process is about to write, if it is.
     fn about_to_write(&self, state: Id, p: Pid) -> Option<u32> {
         let graph = self.judge.graph;
-        let hot = graph.automaton.hot(p, graph.layout.fields[p].get(graph.state(state)));
-        (hot.action == Action::Blind).then_some(hot.reg)
+        let info = graph.automaton.step_info(p, graph.layout.fields[p].get(graph.state(state)));
+        (info.action == Action::Write).then_some(info.reg)
     }
 
-    /// The ways to see this as a covering state: one for each process that could run alone. None if it is not one.
+    /// The state as a covering state, once for each process that could run alone; empty if it is not one.
     fn coverings(&self, state: Id) -> impl Iterator<Item = Cover<'_>> {
         let judge = self.judge;
         let rests = move |p| judge.section(state, p) == Section::Remainder;
@@ -298,10 +307,11 @@ impl<'a> Argument<'a> {
         }
     }
 
-    /// From a covering state: the run of one alone; and if what it writes is covered, the rest.
+    /// Continues from a covering state: a process runs alone and, if all that it writes is covered, the rest of the
+    /// argument.
     fn run_on(&self, path: Path) -> Option<Constructed> {
         let state = self.judge.end(&path);
-        // Of those who could run alone the last, as in the book.
+        // Of the processes that could run alone the last one, as in the book.
         let cover = self.coverings(state).max_by_key(|cover| (self.reach(cover), cover.alone))?;
         let is_covered = self.reach(&cover) >= Reach::Enough;
         let Cover { mut covers, alone, writes } = cover;
@@ -316,59 +326,61 @@ impl<'a> Argument<'a> {
             return constructed(Outcome::Escapes, covers, with, solo, end..end);
         }
         covers.retain(|reg, _| writes.contains(reg));
-        let others = |_, p, _| p != alone;
+        let others = |_, actor, _| actor != Actor::Process(alone);
         let overwriting = self.overwrite(&mut with, &covers)?;
-        let enters = |from, p, to| self.judge.enters(from, p, to);
-        if let Some(way) = self.judge.walk(self.judge.end(&with), others, enters) {
-            with.steps.extend(way);
+        let enters = |from, actor, to| self.judge.enters(from, actor, to);
+        if let Some(entry) = self.judge.walk(self.judge.end(&with), others, enters) {
+            with.steps.extend(entry);
             return constructed(Outcome::TwoInside, covers, with, solo, overwriting);
         }
-        // Nor would anyone if the one who ran alone had not come.
+        // None enters, nor would any if the process that ran alone had stayed in the remainder.
         let mut without = path;
         let overwriting = self.overwrite(&mut without, &covers)?;
         let without = self.stuck(without, others)?;
         constructed(Outcome::Deadlock, covers, without, at..at, overwriting)
     }
 
-    /// Everyone who covers a register writes it.
+    /// Every process that covers a register writes it.
     fn overwrite(&self, path: &mut Path, covers: &Covers) -> Option<Range<usize>> {
         let start = path.steps.len();
         for &p in covers.values() {
-            let step = self.judge.graph.steps(self.judge.end(path)).find(|&(q, _)| q == p)?;
+            let step = self.judge.graph.steps(self.judge.end(path)).find(|&(actor, _)| actor == Actor::Process(p))?;
             path.steps.push(step);
         }
         Some(start..path.steps.len())
     }
 
-    /// One who comes when nobody is there, and does not get in.
+    /// A process that competes alone and does not enter.
     fn hang(&self, hanging: &StateSet) -> Option<Constructed> {
         let path = self.judge.shortest_to(hanging)?;
         let (state, start) = (self.judge.end(&path), path.steps.len());
         let alone = self.judge.model.processes().find(|&p| self.alone(state, p).is_none())?;
-        let path = self.stuck(path, |_, p, _| p == alone)?;
+        let path = self.stuck(path, |_, actor, _| actor == Actor::Process(alone))?;
         let end = path.steps.len();
         let writes = self.writes(state, &path.steps[start..]);
         let (covers, solo, overwriting) = (Covers::new(), start..end, end..end);
         Some(Constructed { outcome: Outcome::Deadlock, covers, alone, writes, path, solo, overwriting })
     }
 
-    /// On from where nobody gets inside by such steps: to a cycle of them in which everyone steps who is not in the remainder.
-    fn stuck(&self, mut path: Path, keep: impl Fn(Id, Pid, Id) -> bool + Copy) -> Option<Path> {
+    /// Extends a path, from whose end these steps let no process enter, to a cycle of them on which every process
+    /// outside the remainder takes a step.
+    fn stuck(&self, mut path: Path, keep: impl Fn(Id, Actor, Id) -> bool + Copy) -> Option<Path> {
         let judge = self.judge;
         let start = judge.end(&path);
         let mut reached = FxHashSet::from_iter([start]);
         let mut left = vec![start];
         while let Some(from) = left.pop() {
-            let targets = judge.graph.steps(from).filter(|&(p, to)| keep(from, p, to)).map(|(_, to)| to);
+            let targets = judge.graph.steps(from).filter(|&(actor, to)| keep(from, actor, to)).map(|(_, to)| to);
             left.extend(targets.filter(|&to| reached.insert(to)));
         }
-        let inside = |state| reached.contains(&state);
+        let is_reached = |state| reached.contains(&state);
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut fair = StateSet::default();
-        Subgraph { graph: judge.graph, inside, keep }.components(
+        Subgraph { graph: judge.graph, inside: is_reached, keep }.components(
             || judge.model.cancelled(),
-            |_, p, _| 1 << p,
+            |_, actor, _| ActorSet::of(actor).0,
             |members, stepping, _| {
+                let stepping = ActorSet(stepping).processes();
                 if stepping != 0 && stepping | judge.resting(members[0]) == everyone {
                     members.iter().for_each(|&state| _ = fair.insert(state));
                 }
@@ -377,15 +389,15 @@ impl<'a> Argument<'a> {
         if !fair.contains(start) {
             path.steps.extend(judge.walk(start, keep, |_, _, to| fair.contains(to))?);
         }
-        judge.lasso(path, inside, keep, None)
+        judge.lasso(path, is_reached, keep, None)
     }
 }
 
-/// The first line is complete alone; then the run, stage by stage.
+/// The first line has the outcome; then comes the execution, stage by stage.
 impl fmt::Display for Covering {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match self.outcome {
-            Outcome::TwoInside => "two inside, by the covering argument",
+            Outcome::TwoInside => "two holders, by the covering argument",
             Outcome::Deadlock => "not deadlock-free, by the covering argument",
             Outcome::Escapes => "not refuted by the covering argument",
             Outcome::Unknown => "not decided by the covering argument",
@@ -396,7 +408,7 @@ impl fmt::Display for Covering {
             writeln!(f, "  {why}")?;
         }
         let Some(construction) = &self.construction else { return Ok(()) };
-        construction.run.show(f, &construction.stages(self.outcome))?;
+        construction.execution.show(f, &construction.stages(self.outcome))?;
         if self.outcome == Outcome::Escapes {
             let states = match self.covering_states {
                 1 => "1 state".to_string(),
@@ -406,50 +418,56 @@ impl fmt::Display for Covering {
                 1 => "1 register is".to_string(),
                 many => format!("{many} registers are"),
             };
-            writeln!(f, "  so it is wherever {covered} covered ({states}), and more cannot be")?;
+            writeln!(f, "  the same is true wherever {covered} covered ({states}), and in no state are more")?;
         }
         Ok(())
     }
 }
 
 impl Construction {
-    /// What is to be said before some of the steps.
+    /// The remarks before some of the steps.
     fn stages(&self, outcome: Outcome) -> Vec<(usize, String)> {
         let Construction { alone, uncovered, solo, overwriting, .. } = self;
         let covers: Vec<String> = self.covers.iter().map(|(p, register)| format!("p{p} covers {register}")).collect();
         let covering: Vec<String> = self.covers.iter().map(|(p, _)| format!("p{p}")).collect();
         let (covers, covering) = (list(&covers), list(&covering));
-        let nobody = "and it looks as if nobody were there";
+        let as_if = "and the registers look as if all processes were in the remainder";
         let mut stages = Vec::new();
-        let mut say = |at: usize, what: String| stages.push((at, what));
+        let mut say = |at: usize, remark: String| stages.push((at, remark));
         if !self.covers.is_empty() {
-            say(solo.start, format!("{covers}, {nobody}"));
+            say(solo.start, format!("{covers}, {as_if}"));
         }
         match outcome {
             Outcome::Escapes => {
                 let uncovered = list(uncovered);
-                say(solo.start, format!("p{alone} runs alone, gets in, and writes {uncovered}, which nobody covers"));
+                say(
+                    solo.start,
+                    format!("p{alone} runs alone, enters, and writes {uncovered}, which no process covers"),
+                );
             }
             Outcome::TwoInside if self.covers.is_empty() => {
-                say(solo.start, format!("p{alone} runs alone, gets in, and writes nothing"));
-                say(solo.end, format!("nobody can tell that p{alone} is inside"));
+                say(solo.start, format!("p{alone} runs alone, enters, and writes nothing"));
+                say(solo.end, format!("no other process can tell that p{alone} has entered"));
             }
             Outcome::TwoInside => {
-                say(solo.start, format!("p{alone} runs alone, and gets in"));
+                say(solo.start, format!("p{alone} runs alone, and enters"));
                 say(overwriting.start, format!("all that p{alone} wrote is overwritten by {covering}"));
-                say(overwriting.end, format!("nobody can tell that p{alone} is inside"));
+                say(overwriting.end, format!("no other process can tell that p{alone} has entered"));
             }
             Outcome::Deadlock if self.covers.is_empty() => {
-                say(solo.start, format!("p{alone} runs alone, and does not get in"));
+                say(solo.start, format!("p{alone} runs alone, and does not enter"));
             }
             Outcome::Deadlock => {
                 say(
                     overwriting.start,
-                    format!("all that p{alone} would write on its way in is overwritten by {covering}"),
+                    format!("all that p{alone} would write before it enters is overwritten by {covering}"),
                 );
                 say(
                     overwriting.end,
-                    format!("nobody could tell that p{alone} is inside: nobody gets in, and so nobody does without it"),
+                    format!(
+                        "no process could tell that p{alone} has entered, and none enters: \
+                         so none does without p{alone} either"
+                    ),
                 );
             }
             Outcome::Unknown => {}

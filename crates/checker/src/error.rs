@@ -1,9 +1,9 @@
-//! What can go wrong that is not a property's fault.
+//! Errors: why an algorithm could not be checked.
 use std::fmt;
 
 use doorway_memory::Pid;
 
-use crate::{program::Section, run::Run};
+use crate::{execution::Execution, program::Section};
 
 /// Why an algorithm could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,55 +11,55 @@ use crate::{program::Section, run::Run};
 pub enum Error {
     /// The algorithm breaks a rule of the interface.
     Broken {
-        /// Which process was running.
+        /// The process that breaks it.
         process: Pid,
-        /// In which part of its protocol.
+        /// The section of the process.
         section: Section,
-        /// At which line, the paper's or the source's: that of the latest access it came to. Empty if it came to none.
+        /// The line, of the paper or else of the source, of the latest access it came to. Empty if it came to none.
         line: String,
-        /// Which rule.
+        /// The rule that it breaks.
         fault: Fault,
-        /// The execution that leads there, if there is one to show: the process' next step is the one that breaks the rule.
-        execution: Option<Run>,
+        /// An execution after which the next step of the process breaks the rule, if one was found.
+        execution: Option<Execution>,
     },
     /// The model cannot be searched as given.
     Model(String),
 }
 
-/// How an algorithm can break the rules of [`Memory`](doorway_memory::Memory).
+/// A way in which an algorithm breaks the rules of [`Memory`](doorway_memory::Memory).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// A replay of the same history did something else.
     Nondeterminism,
-    /// So many accesses in one section, and no loop turn has ended.
+    /// The process made this number of accesses in one section without ending a loop turn.
     EndlessAccesses(usize),
-    /// So many loop turns without an access.
+    /// The process took this number of loop turns without an access.
     EndlessTurns(usize),
     /// The process went on after being halted.
     SwallowedHalt,
-    /// What the process does depends on more than the order of its tickets.
+    /// The process depends on more than the order of its tickets.
     TicketArithmetic,
-    /// A read-modify-write, which safe registers do not have; the register's name.
+    /// The process uses a read-modify-write, which safe registers do not have, on the register of this name.
     NotSafe(String),
-    /// A read-modify-write where only reads and writes are meant; the register's name.
+    /// The process uses a read-modify-write, where only reads and writes are allowed, on the register of this name.
     NotReadOrWritten(String),
-    /// Two processes write a safe register at once; its name.
+    /// Two processes write the safe register of this name at once.
     OverlappingWrites(String),
-    /// What a safe register may hold is not known; its name.
+    /// The values that the safe register of this name may hold are not known.
     UnknownDomain(String),
-    /// More different tickets at once than can be told apart.
+    /// There are more different tickets at once than can be told apart.
     TooManyTickets,
-    /// The process does something else than another in its place, though processes are said to be all alike.
+    /// The process does something else than another one would in its place, though processes are declared to be all
+    /// alike.
     NotAlike,
-    /// A register that is accessed by load-linked remembers which processes have loaded it, so they are not all alike; its name.
+    /// Processes are not all alike, because the register of this name is accessed by load-linked: it remembers which
+    /// processes have loaded it.
     LinkedAndSymmetric(String),
-    /// A register that another call of `make`, or another space, has made.
+    /// The process accessed a register of another space.
     ForeignRegister,
-    /// A value that is another one when it has been put in a word; as `Debug` shows it.
+    /// The process stored a value whose word is that of another value; as `Debug` shows it.
     NotAWord(String),
-    /// There is a barrier, and the search takes steps before others that concern nobody else: it starts again without.
-    Barrier,
     /// The process panicked.
     Panicked(String),
 }
@@ -103,11 +103,12 @@ impl fmt::Display for Fault {
             ),
             Fault::NotAlike => f.write_str(
                 "does something else than another process in its place would; \
-                 only an algorithm that never looks at `p` is `SYMMETRIC`",
+                 only an algorithm that never uses `p` is `SYMMETRIC`",
             ),
             Fault::LinkedAndSymmetric(name) => write!(
                 f,
-                "uses load-linked on `{name}`, which remembers the processes that have loaded it; check it without symmetry"
+                "uses load-linked on `{name}`, which remembers the processes that have loaded it; \
+                 check it without symmetry"
             ),
             Fault::ForeignRegister => f.write_str(
                 "accessed a register of another space; make every register in the space the lock is made in",
@@ -128,10 +129,9 @@ impl fmt::Display for Fault {
             }
             Fault::UnknownDomain(name) => write!(
                 f,
-                "reads `{name}` while it is written, and what a safe register of its type may hold is not known; \
-                 it can be truth values and tickets"
+                "reads `{name}` while it is written, and the values that a safe register of its type may hold \
+                 are not known; use truth values or tickets"
             ),
-            Fault::Barrier => f.write_str("has a barrier"),
             Fault::TooManyTickets => f.write_str("has more different tickets at once than can be told apart"),
             Fault::Panicked(message) => write!(f, "panicked: {message}"),
         }

@@ -5,41 +5,43 @@ use doorway_memory::{Name, Pid};
 use hashbrown::HashTable;
 
 use crate::{
+    actor::{Actor, Packing},
     automaton::{Automaton, broken},
     components::Steps,
     error::{Error, Fault},
+    execution::Path,
     expand::{SELF, Successors},
     layout::{Field, Layout},
-    run::Path,
     search::Stop,
 };
 
 pub(crate) const SHARDS: usize = 32;
 pub(crate) const SHARD_BITS: u32 = SHARDS.trailing_zeros();
 
-/// Edges carry the process in their upper bits.
+/// Edges carry the packed actor in their upper bits.
 pub(crate) const ID_BITS: u32 = 28;
 const ID_MASK: u32 = (1 << ID_BITS) - 1;
 
-/// A state's number: its place in its shard, and the shard in the lowest bits. Earlier states have smaller numbers, nearly.
+/// The number of a state: its index in its shard, and the shard in the lowest bits. Earlier states mostly have smaller
+/// numbers.
 pub(crate) type Id = u32;
 
 pub(crate) fn id(shard: usize, index: u32) -> Id {
     index << SHARD_BITS | shard as u32
 }
 
-/// The part of the states whose hash says so.
+/// One of the parts into which states are divided by their hashes.
 #[derive(Default)]
 pub(crate) struct Shard {
     pub(crate) states: Vec<u64>,
     pub(crate) len: u32,
     index: HashTable<u32>,
-    /// The edges of the first `linked` states, one state's after the other's.
+    /// The edges of the first `linked` states, those of one state after those of another.
     edges: Vec<u32>,
-    /// For each edge how its target was sorted, if processes are all alike.
+    /// For each edge, how the processes of its target were sorted, if they are all alike.
     shuffles: Vec<u8>,
     linked: u32,
-    /// How many edges each state has; if they do not all have as many, `offsets` says where each one's end.
+    /// How many edges each state has; if that differs, `offsets` says where the edges of each state end.
     degree: u32,
     offsets: Vec<u32>,
 }
@@ -48,20 +50,22 @@ pub(crate) struct Shard {
 pub(crate) struct Graph {
     pub(crate) automaton: Automaton,
     pub(crate) layout: Layout,
+    pub(crate) packing: Packing,
     pub(crate) shards: Vec<Shard>,
-    /// How many states each shard had when a level was complete.
+    /// How many states each shard had when each level was complete.
     pub(crate) levels: Vec<[u32; SHARDS]>,
+    /// Why the search ended early, if it did.
     pub(crate) stop: Option<Stop>,
-    /// Whether there is a state with too many processes inside.
+    /// Whether there is a state with more than k holders.
     pub(crate) crowded: bool,
-    /// Runs that were cut at the ticket cap.
+    /// How many steps were not taken because of a limit on tickets or passages.
     pub(crate) cut: u64,
     /// Whether a store buffer was full.
     pub(crate) full: bool,
     pub(crate) initial: Id,
-    /// Bytes the states and their index took.
+    /// The bytes that the states and their index took.
     pub(crate) state_bytes: usize,
-    /// Bytes held in all at the end of the search.
+    /// All bytes held at the end of the search.
     pub(crate) most_bytes: usize,
 }
 
@@ -78,12 +82,12 @@ impl Graph {
         self.shards.iter().map(|shard| shard.edges.len() as u64).sum()
     }
 
-    /// The length of the longest shortest run.
+    /// The largest distance of a state from the initial state.
     pub(crate) fn depth(&self) -> u32 {
         (self.levels.len() as u32).saturating_sub(1)
     }
 
-    /// Bytes held.
+    /// The bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let edges: usize =
             self.shards.iter().map(|shard| 4 * (shard.offsets.len() + shard.edges.len()) + shard.shuffles.len()).sum();
@@ -96,22 +100,32 @@ impl Graph {
         &self.shards[shard].states[index * words..][..words]
     }
 
-    /// Whether there is a state of this number; shards are not all of the same size.
+    /// Whether there is a state of this number: shards are not all of the same size.
     pub(crate) fn exists(&self, id: Id) -> bool {
         id >> SHARD_BITS < self.shards[id as usize % SHARDS].len
     }
 
-    /// A state's steps: who takes it and where it leads. Empty for a state the search did not come to.
+    /// The steps from a state, each with its actor and target. None for a state that was not expanded.
     #[inline]
-    pub(crate) fn steps(&self, id: Id) -> impl Iterator<Item = (usize, Id)> + '_ {
-        self.steps_of(id).iter().map(|&edge| split(edge))
+    pub(crate) fn steps(&self, id: Id) -> impl Iterator<Item = (Actor, Id)> + '_ {
+        self.edges_of(id).iter().map(|&edge| self.unpack(edge))
     }
 
-    /// A state's steps, packed; see [`split`].
+    /// The targets of the steps from a state.
     #[inline]
-    pub(crate) fn steps_of(&self, id: Id) -> &[u32] {
+    pub(crate) fn successors(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        self.edges_of(id).iter().map(|&edge| edge & ID_MASK)
+    }
+
+    #[inline]
+    fn edges_of(&self, id: Id) -> &[u32] {
         let shard = &self.shards[id as usize % SHARDS];
         &shard.edges[shard.edges_of(id >> SHARD_BITS)]
+    }
+
+    #[inline]
+    fn unpack(&self, edge: u32) -> (Actor, Id) {
+        (self.packing.unpack(edge >> ID_BITS), edge & ID_MASK)
     }
 
     /// How the targets of a state's steps were sorted; see [`Shuffle`](crate::symmetry::Shuffle).
@@ -121,16 +135,16 @@ impl Graph {
         &shard.shuffles[shard.edges_of(id >> SHARD_BITS)]
     }
 
-    /// Every process' section, three bits each.
+    /// The sections of all processes, three bits each.
     pub(crate) fn sections(&self, id: Id) -> u32 {
         let state = self.state(id);
         (0..self.automaton.n()).fold(0, |sections, p| {
             let local = self.layout.fields[p].get(state);
-            sections | (self.automaton.hot(p, local).section as u32) << (3 * p)
+            sections | (self.automaton.step_info(p, local).section as u32) << (3 * p)
         })
     }
 
-    /// A state field by field, but for the cache.
+    /// The fields of a state, without the cache.
     pub(crate) fn contents(&self, id: Id) -> Vec<u32> {
         self.layout
             .fields
@@ -140,21 +154,23 @@ impl Graph {
             .collect()
     }
 
-    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first. `watch` follows
-    /// the path with a number below `watched`, starting from 0, and may forbid a step. None if it is not shorter than `limit`.
+    /// The shortest path to a goal; of several, the one on which processes of smaller number go first. None if it is
+    /// not shorter than `limit`.
+    ///
+    /// `watch` is a monitor: it follows the path with a number below `watched`, starting from 0, and may forbid a step.
     pub(crate) fn shortest_within(
         &self,
         limit: Option<usize>,
         watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        watch: impl Fn(usize, Id, Actor, Id) -> Option<usize>,
         goal: impl Fn(usize, Id) -> bool,
     ) -> Option<Path> {
         if goal(0, self.initial) {
             return Some(Path::default());
         }
         let start = self.initial as usize * watched;
-        // For each node: the process that got there and, one up, the node it came from; 0 for those not met yet. Pages of
-        // zeros cost nothing until they are written, and counterexamples tend to be short.
+        // For each node: the actor of the step that led there and, plus 1, the node it came from; 0 for nodes not met
+        // yet. Pages of zeros cost nothing until they are written, and counterexamples tend to be short.
         let mut came_from = vec![0_u64; self.ids() * watched];
         came_from[start] = 1;
         let mut queue = VecDeque::from([start as u32]);
@@ -168,18 +184,19 @@ impl Graph {
                 return None;
             }
             let (state, watching) = (node / watched as u32, node as usize % watched);
-            for (p, target) in self.steps(state) {
-                let Some(next) = watch(watching, state, p, target) else { continue };
+            for (actor, target) in self.steps(state) {
+                let Some(next) = watch(watching, state, actor, target) else { continue };
                 let arrived = target as usize * watched + next;
                 if came_from[arrived] != 0 {
                     continue;
                 }
-                came_from[arrived] = (u64::from(node) + 1) << 8 | p as u64;
+                came_from[arrived] = (u64::from(node) + 1) << 8 | u64::from(self.packing.pack(actor));
                 if goal(next, target) {
                     let mut steps = Vec::new();
                     let mut at = arrived;
                     while at != start {
-                        steps.push(((came_from[at] & 0xff) as Pid, (at / watched) as Id));
+                        let actor = self.packing.unpack((came_from[at] & 0xff) as u32);
+                        steps.push((actor, (at / watched) as Id));
                         at = (came_from[at] >> 8) as usize - 1;
                     }
                     steps.reverse();
@@ -191,12 +208,12 @@ impl Graph {
         None
     }
 
-    /// A register, and how many values it has held, if it may have kept the search from ending.
+    /// A register that may have kept the search from ending, and how many values it has held.
     pub(crate) fn growing(&self) -> Option<(Name, usize)> {
         self.automaton.growing().filter(|_| self.stop.is_some())
     }
 
-    /// A process has done something else than before, in this state.
+    /// The error that a process did something else than before in this state.
     pub(crate) fn nondeterminism(&self, p: Pid, state: Id) -> Error {
         let local = self.layout.fields[p].get(self.state(state));
         broken(p, self.automaton.whereabouts(p, local), Fault::Nondeterminism)
@@ -213,32 +230,27 @@ impl Steps for Graph {
     }
 
     #[inline]
-    fn step(&self, id: Id, index: usize) -> Option<(usize, Id)> {
-        self.steps_of(id).get(index).map(|&edge| split(edge))
+    fn step(&self, id: Id, index: usize) -> Option<(Actor, Id)> {
+        self.edges_of(id).get(index).map(|&edge| self.unpack(edge))
     }
 }
 
-/// An edge's process and target.
-#[inline]
-pub(crate) fn split(edge: u32) -> (usize, Id) {
-    ((edge >> ID_BITS) as usize, edge & ID_MASK)
-}
-
-/// Not the bits that pick a slot in the table, nor those it keeps as a tag.
+/// The shard of a state. It depends on other bits of the hash than the position in the shard's table and its tags do.
 pub(crate) fn shard_of(hash: u64) -> usize {
     (hash >> 48) as usize % SHARDS
 }
 
+/// The hash of a state: the exclusive or of the hashes of its fields.
 pub(crate) fn hash_state(automaton: &Automaton, layout: &Layout, state: &[u64]) -> u64 {
     let (processes, registers) = layout.fields.split_at(automaton.n());
     let (registers, more) = registers.split_at(automaton.registers.len());
-    let locals = processes.iter().enumerate().map(|(p, field)| automaton.hot(p, field.get(state)).hash);
+    let locals = processes.iter().enumerate().map(|(p, field)| automaton.step_info(p, field.get(state)).hash);
     let values = registers.iter().enumerate().map(|(reg, field)| automaton.value_hash(reg, field.get(state)));
     let hash = locals.chain(values).fold(0, |hash, content| hash ^ content);
     if more.is_empty() { hash } else { hash ^ hash_more(automaton, more, state) }
 }
 
-/// The part of a state's hash that is about store buffers, or the cache.
+/// The part of a state's hash that comes from store buffers or the cache.
 fn hash_more(automaton: &Automaton, fields: &[Field], state: &[u64]) -> u64 {
     let content = |(i, field): (usize, &Field)| match automaton.has_buffers() {
         true => automaton.buffers(i).hash(field.get(state)),
@@ -253,7 +265,7 @@ impl Shard {
     pub(crate) fn insert(&mut self, state: &[u64], hash: u64, rehash: impl Fn(&[u64]) -> u64) -> u32 {
         let (states, words) = (&self.states, state.len());
         let known = |index: &u32| &states[*index as usize * words..][..words];
-        // Word by word: for one or two words a call of the library's comparison takes longer than the comparison.
+        // Word by word: for one or two words, calling `memcmp` takes longer than comparing.
         let same = |index: &u32| std::iter::zip(known(index), state).all(|(a, b)| a == b);
         if let Some(&index) = self.index.find(hash, same) {
             return index;
@@ -266,7 +278,7 @@ impl Shard {
         index
     }
 
-    /// Writes down the edges of the states of a batch, whose successors now have indices.
+    /// Stores the edges of the states of a batch, whose successors now have indices.
     pub(crate) fn link<'a>(
         &mut self,
         s: usize,
@@ -285,7 +297,7 @@ impl Shard {
             } else if self.offsets.is_empty() && self.degree != u32::from(degree) {
                 self.offsets = (1..=self.linked).map(|state| state * self.degree).collect();
             }
-            for &(process, to) in edges.by_ref().take(usize::from(degree)) {
+            for &(actor, to) in edges.by_ref().take(usize::from(degree)) {
                 let target = match to {
                     SELF => id(s, state),
                     to => id(
@@ -293,7 +305,7 @@ impl Shard {
                         *arrivals[usize::from(to)].next().expect("every successor was inserted, in order"),
                     ),
                 };
-                self.edges.push(u32::from(process) << ID_BITS | target);
+                self.edges.push(u32::from(actor) << ID_BITS | target);
             }
             self.linked += 1;
             if !self.offsets.is_empty() {
@@ -314,7 +326,7 @@ impl Shard {
         start as usize..end as usize
     }
 
-    /// No more states will come: gives back the index, and what growing took too much.
+    /// Frees the index and spare capacity, after the last state was inserted.
     pub(crate) fn freeze(&mut self) {
         self.index = HashTable::new();
         self.states.shrink_to_fit();
@@ -328,7 +340,7 @@ impl Shard {
     }
 }
 
-/// Makes room by a quarter at a time: doubling would waste up to half of the memory.
+/// Reserves room for `more` elements, growing by a quarter: doubling would waste up to half of the memory.
 pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
         list.reserve_exact(more.max(list.len() / 4).max(16));

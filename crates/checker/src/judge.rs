@@ -1,22 +1,24 @@
-//! A graph together with what the properties ask of it: sections, shortest paths, cycles.
+//! A graph with the queries that properties need: sections, shortest paths, cycles.
 use std::collections::VecDeque;
 
 use doorway_memory::{Home, Pid};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    actor::{Actor, ActorSet},
     components::{Steps, Subgraph},
+    execution::Path,
     graph::{Graph, Id, SHARDS},
     model::Model,
     parallel,
     program::Section,
-    run::Path,
 };
 
+/// A graph, and the queries that properties need.
 pub(crate) struct Judge<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) model: &'a Model,
-    /// Every process' section in every state, three bits each.
+    /// For each state the sections of all processes, three bits each.
     sections: Vec<u32>,
 }
 
@@ -40,12 +42,12 @@ impl<'a> Judge<'a> {
         Section::ALL[(self.sections[state as usize] >> (3 * p) & 7) as usize]
     }
 
-    /// How many processes are inside.
-    pub(crate) fn inside(&self, state: Id) -> usize {
-        self.model.processes().filter(|&p| self.section(state, p).is_inside()).count()
+    /// The number of holders.
+    pub(crate) fn holders(&self, state: Id) -> usize {
+        self.model.processes().filter(|&p| self.section(state, p).is_critical()).count()
     }
 
-    /// Whether process `p`'s next access is remote: by the cache, if the states have one, else by the registers' homes.
+    /// Whether the next access of process `p` is remote: by the cache, if states have one, else by the register's home.
     pub(crate) fn is_remote(&self, state: Id, p: Pid) -> bool {
         let (automaton, fields) = (&self.graph.automaton, &self.graph.layout.fields);
         let packed = self.graph.state(state);
@@ -60,19 +62,19 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The processes that need not step, as bits.
+    /// The processes that may rest, as bits.
     pub(crate) fn resting(&self, state: Id) -> u32 {
         let rests = |&p: &Pid| self.section(state, p).may_rest();
         self.model.processes().filter(rests).fold(0, |set, p| set | 1 << p)
     }
 
-    /// Whether these processes, which will never step again, can be said to have crashed. A crash is nothing else than that,
-    /// so it takes no states of its own.
+    /// Whether these processes, which never take a step again, may have crashed. A crash is nothing but that, so it
+    /// needs no states of its own.
     pub(crate) fn may_crash(&self, processes: u32) -> bool {
         processes.count_ones() as usize <= self.model.crashes
     }
 
-    /// Whose store buffers are not empty, as bits.
+    /// The processes whose store buffers are not empty, as bits.
     fn buffered(&self, state: Id) -> u32 {
         let (automaton, layout) = (&self.graph.automaton, &self.graph.layout);
         let packed = self.graph.state(state);
@@ -80,22 +82,29 @@ impl<'a> Judge<'a> {
         self.model.processes().filter(|&p| !is_empty(p)).fold(0, |set, p| set | 1 << p)
     }
 
-    /// Whether no write stays invisible for ever if these steps, as bits, are taken again and again through these states. A
-    /// buffer that is never emptied on a cycle is never added to either, so one state speaks for all.
-    pub(crate) fn memory_is_fair(&self, state: Id, stepping: u32) -> bool {
-        self.buffered(state) & !(stepping >> Model::memory_of(0)) == 0
+    /// Whether no write stays in a store buffer for ever on a cycle of these actors' steps through `state`. A buffer
+    /// without such a step gets no further writes on the cycle either, so it does not matter which state of the cycle
+    /// is given.
+    pub(crate) fn memory_is_fair(&self, state: Id, stepping: ActorSet) -> bool {
+        self.buffered(state) & !stepping.buffers() == 0
     }
 
-    /// Whether this step is someone dying.
+    /// Whether this step is a death.
     #[inline]
-    pub(crate) fn dies(&self, stepping: Pid, to: Id) -> bool {
-        self.model.interrupted(stepping).is_some_and(|p| self.section(to, p) == Section::Reap)
+    pub(crate) fn dies(&self, actor: Actor, to: Id) -> bool {
+        matches!(actor, Actor::Interruption(p) if self.section(to, p) == Section::Reap)
     }
 
-    /// Whether this step is process `p` getting inside.
+    /// Whether in this step a process enters the critical section.
     #[inline]
-    pub(crate) fn enters(&self, from: Id, p: Pid, to: Id) -> bool {
-        p < self.model.n && self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
+    pub(crate) fn enters(&self, from: Id, actor: Actor, to: Id) -> bool {
+        matches!(actor, Actor::Process(p) if self.process_enters(from, p, to))
+    }
+
+    /// Whether process `p` is in the critical section after a step and was not before.
+    #[inline]
+    pub(crate) fn process_enters(&self, from: Id, p: Pid, to: Id) -> bool {
+        self.section(to, p) == Section::Critical && self.section(from, p) != Section::Critical
     }
 
     /// The shortest path to one of these states.
@@ -106,49 +115,49 @@ impl<'a> Judge<'a> {
         self.graph.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| states.contains(state))
     }
 
-    /// The state a path has come to after so many steps.
+    /// The state after the first `steps` steps of a path.
     pub(crate) fn state_at(&self, path: &Path, steps: usize) -> Id {
         path.steps[..steps].last().map_or(self.graph.initial, |&(_, state)| state)
     }
 
-    /// Where a path leads.
+    /// The last state of a path.
     pub(crate) fn end(&self, path: &Path) -> Id {
         self.state_at(path, path.steps.len())
     }
 
-    /// The path, then round a cycle through states inside, of steps that are kept, and that has all that is needed. If nothing
-    /// is said, that is a step of everyone who can; who is neither in the remainder nor steps has crashed.
+    /// Extends `path` with a cycle in the subgraph of `inside` and `keep` that meets every need.
+    ///
+    /// Without `needed` the cycle is to be fair: it has a step of every actor that has one in the component, and the
+    /// processes that neither rest nor take a step crash before it.
     pub(crate) fn lasso(
         &self,
         mut path: Path,
         inside: impl Fn(Id) -> bool,
-        keep: impl Fn(Id, Pid, Id) -> bool,
+        keep: impl Fn(Id, Actor, Id) -> bool,
         needed: Option<Vec<Need>>,
     ) -> Option<Path> {
         let start = self.end(&path);
         let around = Subgraph { graph: self.graph, inside, keep: &keep };
         let members: FxHashSet<Id> = around.component_of(start).into_iter().collect();
-        let keep = |from, p, to| members.contains(&to) && keep(from, p, to);
+        let keep = |from, actor, to| members.contains(&to) && keep(from, actor, to);
         let mut needed = needed.unwrap_or_else(|| {
-            let steps = members.iter().flat_map(|&from| self.graph.steps(from).map(move |(p, to)| (from, p, to)));
-            let stepping = steps.filter(|&(from, p, to)| keep(from, p, to)).fold(0, |set, (_, p, _)| set | 1 << p);
-            let resting = self.resting(start);
-            for p in self.model.processes().filter(|p| (stepping | resting) >> p & 1 == 0) {
-                path.crash(p, start);
-            }
-            let goes_on = |p: &Pid| stepping >> p & 1 == 1 && resting >> p & 1 == 0;
-            let visible = |memory: &Pid| self.model.store_buffers && stepping >> memory & 1 == 1;
-            let memory = self.model.processes().map(Model::memory_of).filter(visible);
-            self.model.processes().filter(goes_on).chain(memory).map(Need::Step).collect()
+            let steps = members.iter().flat_map(|&from| self.graph.steps(from).map(move |(by, to)| (from, by, to)));
+            let kept = steps.filter(|&(from, actor, to)| keep(from, actor, to));
+            let stepping = kept.fold(ActorSet::default(), |set, (_, actor, _)| set.with(actor));
+            let rests = |p: Pid| self.section(start, p).may_rest();
+            let steps = |p: Pid| stepping.contains(Actor::Process(p));
+            self.model.processes().filter(|&p| !rests(p) && !steps(p)).for_each(|p| path.crash(p, start));
+            let processes = self.model.processes().filter(|&p| !rests(p) && steps(p)).map(Actor::Process);
+            let buffers = self.model.processes().map(Actor::Buffer).filter(|&buffer| stepping.contains(buffer));
+            processes.chain(buffers).map(Need::Step).collect()
         });
         path.cycle_at = Some(path.steps.len());
         let mut at = start;
         while !needed.is_empty() {
-            let meets = |from, p, to| needed.iter().any(|need| need.met_by(self, from, p, to));
-            let stretch = self.walk(at, keep, meets)?;
-            for (p, to) in stretch {
-                needed.retain(|need| !need.met_by(self, at, p, to));
-                path.steps.push((p, to));
+            let meets = |from, actor, to| needed.iter().any(|need| need.met_by(self, from, actor, to));
+            for (actor, to) in self.walk(at, keep, meets)? {
+                needed.retain(|need| !need.met_by(self, at, actor, to));
+                path.steps.push((actor, to));
                 at = to;
             }
         }
@@ -158,30 +167,30 @@ impl<'a> Judge<'a> {
         Some(path)
     }
 
-    /// The shortest way to a step that meets `goal`, that step included.
+    /// The shortest path from `start` that ends with a step that meets `goal`.
     pub(crate) fn walk(
         &self,
         start: Id,
-        keep: impl Fn(Id, Pid, Id) -> bool,
-        goal: impl Fn(Id, Pid, Id) -> bool,
-    ) -> Option<Vec<(Pid, Id)>> {
-        let mut came_from: FxHashMap<Id, (Id, Pid)> = FxHashMap::default();
+        keep: impl Fn(Id, Actor, Id) -> bool,
+        goal: impl Fn(Id, Actor, Id) -> bool,
+    ) -> Option<Vec<(Actor, Id)>> {
+        let mut came_from: FxHashMap<Id, (Id, Actor)> = FxHashMap::default();
         let mut queue = VecDeque::from([start]);
         while let Some(state) = queue.pop_front() {
-            for (p, target) in self.graph.steps(state).filter(|&(p, target)| keep(state, p, target)) {
-                if goal(state, p, target) {
-                    let mut steps = vec![(p, target)];
+            for (actor, target) in self.graph.steps(state).filter(|&(actor, target)| keep(state, actor, target)) {
+                if goal(state, actor, target) {
+                    let mut steps = vec![(actor, target)];
                     let mut at = state;
                     while at != start {
-                        let (before, p) = came_from[&at];
-                        steps.push((p, at));
+                        let (before, actor) = came_from[&at];
+                        steps.push((actor, at));
                         at = before;
                     }
                     steps.reverse();
                     return Some(steps);
                 }
                 if target != start && !came_from.contains_key(&target) {
-                    came_from.insert(target, (state, p));
+                    came_from.insert(target, (state, actor));
                     queue.push_back(target);
                 }
             }
@@ -190,23 +199,23 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What a cycle must contain.
+/// A step that a cycle must contain.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Need {
-    /// A step of this process, or of its store buffer.
-    Step(Pid),
-    /// Someone else than this process getting inside.
+    /// A step of this actor.
+    Step(Actor),
+    /// An entry of another process than this one.
     EntryOfAnother(Pid),
-    /// A remote access of this process.
+    /// A remote memory reference of this process.
     RemoteStep(Pid),
 }
 
 impl Need {
-    fn met_by(self, judge: &Judge<'_>, from: Id, p: Pid, to: Id) -> bool {
+    fn met_by(self, judge: &Judge<'_>, from: Id, actor: Actor, to: Id) -> bool {
         match self {
-            Need::Step(q) => p == q,
-            Need::RemoteStep(q) => p == q && judge.is_remote(from, q),
-            Need::EntryOfAnother(q) => p != q && judge.enters(from, p, to),
+            Need::Step(needed) => actor == needed,
+            Need::RemoteStep(p) => actor == Actor::Process(p) && judge.is_remote(from, p),
+            Need::EntryOfAnother(p) => actor != Actor::Process(p) && judge.enters(from, actor, to),
         }
     }
 }
@@ -216,7 +225,7 @@ impl Need {
 pub(crate) struct StateSet(Vec<u64>);
 
 impl StateSet {
-    /// Whether it was not there yet.
+    /// Adds a state; returns whether it is new.
     pub(crate) fn insert(&mut self, state: Id) -> bool {
         let word = state as usize / 64;
         if self.0.len() <= word {

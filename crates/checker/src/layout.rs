@@ -1,7 +1,7 @@
-//! States packed into words, each field as wide as it has to be so far.
+//! States packed into words, each field as wide as its contents so far require.
 use crate::automaton::Automaton;
 
-/// Where a field is.
+/// The position of a field in a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field {
     word: u32,
@@ -22,6 +22,7 @@ impl Field {
     }
 }
 
+/// The positions of all fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
@@ -29,7 +30,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The narrowest layout for the contents met so far, with a little room for local states, of which most are yet to come.
+    /// The narrowest layout for the contents met so far, with room for a quarter more local states, most of which are
+    /// yet to come.
     pub(crate) fn of(automaton: &Automaton) -> Layout {
         let widths = (0..automaton.fields()).map(|field| {
             let contents = automaton.contents(field);
@@ -51,12 +53,12 @@ impl Layout {
         Layout { fields, words: word as usize + 1 }
     }
 
-    /// Whether everything the automaton knows fits.
+    /// Whether every content that the automaton knows fits.
     pub(crate) fn holds(&self, automaton: &Automaton) -> bool {
         self.fields.iter().enumerate().all(|(i, field)| automaton.contents(i) as u64 <= field.mask + 1)
     }
 
-    /// The same state in another layout.
+    /// Appends a state in another layout to `out`.
     pub(crate) fn convert(&self, to: &Layout, state: &[u64], out: &mut Vec<u64>) {
         let at = out.len();
         out.resize(at + to.words, 0);
@@ -66,7 +68,7 @@ impl Layout {
     }
 }
 
-/// How many bits number so many things.
+/// The number of bits in which `things` things can be numbered.
 fn bits(things: usize) -> u32 {
     things.max(1).next_power_of_two().trailing_zeros()
 }

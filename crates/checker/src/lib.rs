@@ -1,20 +1,21 @@
-//! Checks an algorithm completely: every interleaving of its shared accesses, every property, and the shortest run that
-//! breaks one.
+//! Checks an algorithm completely: every interleaving of its shared accesses, every property, and a shortest
+//! counterexample to each property that fails.
 //!
-//! What is checked is the source itself, running on a memory of the checker's: there is no second description that could be
+//! The source itself is checked, executed on a memory of the checker: there is no second description that could be
 //! wrong. [`check`] is the one call.
 //!
 //! ```
 //! use doorway_checker::{check, Model, Property};
 //! use doorway_memory::{Exclusion, Memory, Pid, Space};
 //!
-//! /// Both can see the other's flag down, and then raise their own.
+//! /// Both processes can find the other's flag down, and then raise their own.
 //! struct Hasty<M: Memory> {
 //!     flag: Vec<M::Reg<bool>>,
 //! }
 //!
 //! impl<M: Memory> Exclusion<M> for Hasty<M> {
 //!     type Place = ();
+//!     type Inside = ();
 //!     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
 //!         Ok(())
 //!     }
@@ -30,7 +31,7 @@
 //! let report = check(&Model::new(2), |space| Hasty { flag: space.per_process("flag", 2, false) })?;
 //! assert!(report.fails(Property::Exclusion));
 //! assert_eq!(
-//!     report.finding(Property::Exclusion).run.as_ref().unwrap().to_string(),
+//!     report.finding(Property::Exclusion).execution.as_ref().unwrap().to_string(),
 //!     "\
 //! \x20  1  p0  1  flag[1] = false
 //! \x20  2  p1  1  flag[0] = false
@@ -40,29 +41,36 @@
 //! );
 //! # Ok::<(), doorway_checker::Error>(())
 //! ```
+mod access;
+mod actor;
 mod automaton;
 mod buffers;
 mod components;
 mod covering;
 mod error;
+mod execution;
 mod expand;
 mod graph;
 mod judge;
 mod layout;
 mod limits;
+mod machine;
 mod model;
 mod parallel;
 mod program;
+mod progress;
 mod properties;
 mod real;
+mod registers;
 mod remote;
 mod report;
-mod run;
 mod search;
 #[cfg(test)]
 mod soundness;
+mod subject;
 mod symmetry;
 mod tickets;
+mod validate;
 mod view;
 
 use std::time::Instant;
@@ -72,38 +80,41 @@ use doorway_memory::{Exclusion, Part};
 
 pub use covering::{Construction, Covering, Outcome, covering};
 pub use error::{Error, Fault};
+pub use execution::{Execution, Step};
 use graph::Graph;
 use judge::Judge;
 use model::BUFFER;
-pub use model::{MAX_PROCESSES, Model, Observer, Phase, Progress};
+pub use model::{Assumptions, MAX_PROCESSES, Model};
 pub use program::Section;
 use program::{Lock, Piece, Program};
+pub use progress::{Observer, Phase, Progress};
+pub use registers::{Handle, Registers};
 pub use remote::{RemoteReferences, Worst, remote_references};
 pub use report::{Bound, Bypass, Finding, Report, Verdict};
-pub use run::{Run, Step};
 use search::Stop;
-pub use view::{Halt, Handle, Registers, View};
+pub use subject::Subject;
+pub use view::{Halt, View};
 
-/// Checks a lock: makes it with `make`, and looks at every run of it.
+/// Checks every execution of a lock, which `make` makes.
 ///
 /// See the [crate's example](crate).
 ///
 /// # Errors
-/// If the algorithm breaks a rule of the interface, or the model cannot be searched. A property that fails is not an error:
-/// it is in the report.
+/// If the algorithm breaks a rule of the interface, or the model cannot be searched. A property that fails is not an
+/// error: it is in the report.
 pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
     let mut registers = Registers::default();
-    let lock = Lock::make(&mut registers, model.k, make);
-    check_program(&lock, registers, model)
+    let lock = Lock::make(&mut registers, make);
+    check_program(&lock, &registers, model)
 }
 
-/// Checks a part: makes it with `make`, and looks at every run of calls to it.
+/// Checks every execution of calls to a part, which `make` makes.
 ///
 /// ```
 /// use doorway_checker::{check_part, Model, Property};
 /// use doorway_memory::{Memory, Part, Pid, Space};
 ///
-/// /// Everyone is told a different number, or so it should be.
+/// /// Returns a different number to each caller, or so it should.
 /// struct Counter<M: Memory>(M::Reg<u64>);
 ///
 /// impl<M: Memory> Part<M> for Counter<M> {
@@ -115,14 +126,14 @@ pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers
 ///     }
 ///     fn rule(&self, latest: &[Option<u64>]) -> Result<(), String> {
 ///         match latest {
-///             [Some(a), Some(b)] if a == b => Err(format!("both were told {a}")),
+///             [Some(a), Some(b)] if a == b => Err(format!("both calls returned {a}")),
 ///             _ => Ok(()),
 ///         }
 ///     }
 /// }
 ///
 /// let report = check_part(&Model::new(2), |space| Counter(space.shared("count", 0)))?;
-/// assert_eq!(report.finding(Property::Rule).note, "both were told 0");
+/// assert_eq!(report.finding(Property::Rule).note, "both calls returned 0");
 /// assert!(report.holds(Property::WaitFree));
 /// # Ok::<(), doorway_checker::Error>(())
 /// ```
@@ -132,58 +143,16 @@ pub fn check<A: Exclusion<View>>(model: &Model, make: impl FnOnce(&mut Registers
 pub fn check_part<A: Part<View>>(model: &Model, make: impl FnOnce(&mut Registers) -> A) -> Result<Report, Error> {
     let mut registers = Registers::default();
     let part = Piece::make(&mut registers, make);
-    check_program(&part, registers, model)
+    check_program(&part, &registers, model)
 }
 
-fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> Result<Report, Error> {
+fn check_program(program: &dyn Program, registers: &Registers, model: &Model) -> Result<Report, Error> {
     let start = Instant::now();
-    model.validate()?;
-    if program.is_part() && model.crashes > 0 {
-        return Err(Error::Model("crashes are for locks; a part is checked without".to_string()));
-    }
-    if program.is_part() && model.has_interruptions() {
-        let what = if model.deaths { "deaths" } else { "abandons" };
-        return Err(Error::Model(format!("{what} are for locks; a part is checked without")));
-    }
-    if model.deaths && !program.is_reapable() {
-        return Err(Error::Model("who dies in it cannot be reaped; check it without deaths".to_string()));
-    }
-    if model.abandons && !program.is_abandonable() {
-        return Err(Error::Model("who waits in it cannot give up; check it without abandons".to_string()));
-    }
-    if program.is_part() && model.safe_registers {
-        return Err(Error::Model("safe registers are for locks; a part is checked on atomic ones".to_string()));
-    }
-    if model.safe_registers && model.symmetric {
-        return Err(Error::Model("a safe register has one writer, so processes are not all alike".to_string()));
-    }
-    if model.symmetric {
-        if !program.is_symmetric() {
-            let why = "its processes look at their numbers, so they are not all alike; check it without symmetry";
-            return Err(Error::Model(why.to_string()));
-        }
-        if let Some(order) = model.properties.iter().find(|&&property| properties::is_about_order(property)) {
-            let why = format!("`{order}` is about who comes first; check it without symmetry");
-            return Err(Error::Model(why));
-        }
-    }
-    let all = properties::of(program);
-    if let Some(other) = model.properties.iter().find(|property| !all.contains(property)) {
-        let kind = if program.is_part() { "part" } else { "lock" };
-        let all: Vec<&str> = all.iter().map(|property| property.name()).collect();
-        return Err(Error::Model(format!("`{other}` is not a property of this {kind}; it has {}", all.join(", "))));
-    }
+    validate::model(model)?;
+    validate::program(model, program)?;
     let wanted = properties::wanted(program, model);
     let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
-    let mut graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
-    if graph.stop == Some(Stop::Found) {
-        // Now the way there is wanted too. The search is the same, so it comes to the same state again.
-        let up_to_there = model.clone().max_states(graph.states() + 1);
-        graph = Graph::explore(program, registers.list, &up_to_there, true)?;
-        if graph.stop != Some(Stop::Memory) {
-            graph.stop = Some(Stop::Found);
-        }
-    }
+    let graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
     if let Some(observer) = &model.observer {
         observer.progress(&Progress {
             phase: Phase::Judging,
@@ -196,7 +165,7 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     let findings = properties::judge(program, Judge::new(&graph, model))?;
     let unjudged = !states_only && graph.stop.is_none() && model.cancelled();
     let incomplete = if unjudged {
-        Some("all states were found, but judging them was interrupted".to_string())
+        Some("all states were found, but checking the properties was interrupted".to_string())
     } else {
         incomplete(&graph, model)
     };
@@ -215,28 +184,32 @@ fn check_program(program: &dyn Program, registers: Registers, model: &Model) -> 
     })
 }
 
-/// Why a graph is not all there is, in words.
+/// Why a graph does not stand for every execution, in words; none if it does.
 fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     let mut reasons = Vec::new();
-    let used = format!("{:.1} GB used", graph.most_bytes as f64 / 1e9);
+    let used = format!("{} used", size(graph.most_bytes));
     let states = graph.states();
-    let (or_lower, lower) = if model.n > 1 { (" or lower -n", "; lower -n") } else { ("", "") };
+    let (or_fewer, fewer) = match model.n {
+        1 => ("", ""),
+        _ => (" or check it with fewer processes", "; check it with fewer processes"),
+    };
     match graph.stop {
         None => {}
         Some(Stop::Found) => reasons.push("the search ended with the first violation".to_string()),
         Some(Stop::States) => {
-            reasons.push(format!("stopped at {states} states with {used}; raise --max-states{or_lower}"));
+            reasons.push(format!("stopped at {states} states with {used}; raise the limit on states{or_fewer}"));
         }
         Some(Stop::Memory) => {
-            let judging = "and room left to judge them";
-            reasons.push(format!("stopped at {states} states with {used} {judging}; raise --max-memory{or_lower}"));
+            let room = "and room left to check their properties";
+            reasons.push(format!("stopped at {states} states with {used} {room}; raise the limit on memory{or_fewer}"));
         }
-        Some(Stop::Ids) => reasons.push(format!("stopped at {states} states, as many as can be numbered{lower}")),
+        Some(Stop::Ids) => reasons.push(format!("stopped at {states} states, as many as can be numbered{fewer}")),
         Some(Stop::Cancelled) => reasons.push(format!("interrupted at {states} states")),
     }
     if let Some((register, values)) = graph.growing() {
         reasons.push(format!(
-            "`{register}` has held {values} values: a number that grows for ever makes a search without end, unless it is a `Ticket`"
+            "`{register}` has held {values} values: with a number that grows for ever a search does not end, \
+             unless it is a `Ticket`"
         ));
     }
     let at_most = |limit: u32| {
@@ -252,7 +225,9 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
         reasons.push(format!("all processes together make {}", at_most(passages)));
     }
     if graph.full {
-        reasons.push(format!("store buffers of {BUFFER} writes were full, and longer ones were not looked at"));
+        reasons.push(format!(
+            "store buffers of {BUFFER} writes were full, and executions that need longer ones were not explored"
+        ));
     }
     if let Some(cap) = model.ticket_cap
         && graph.cut > 0
@@ -260,4 +235,20 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
         reasons.push(format!("tickets above {cap} were cut {} times", graph.cut));
     }
     (!reasons.is_empty()).then(|| reasons.join("; "))
+}
+
+/// A number of bytes, in megabytes below a gigabyte.
+fn size(bytes: usize) -> String {
+    let bytes = bytes as f64;
+    if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes_below_a_gigabyte_are_in_megabytes() {
+        assert_eq!([0, 40_000, 999_900_000, 1_000_000_000].map(size), ["0.0 MB", "0.0 MB", "999.9 MB", "1.0 GB"]);
+    }
 }

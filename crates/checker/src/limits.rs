@@ -1,13 +1,13 @@
-//! How much memory a check may take unless it is told.
+//! The default memory limit of a check.
 use std::{fs, sync::OnceLock};
 
-/// Three quarters of the memory there is; none if that is not known.
+/// Three quarters of the machine's memory; none if that is not known.
 pub(crate) fn default_memory() -> Option<u64> {
     static MEMORY: OnceLock<Option<u64>> = OnceLock::new();
     MEMORY.get_or_init(|| machine_memory().map(|bytes| bytes / 4 * 3)).to_owned()
 }
 
-/// The memory there is: the machine's, or the control group's if that is less.
+/// The memory of the machine, or of the control group if that is less.
 fn machine_memory() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;

@@ -1,30 +1,27 @@
-//! What to check, and how far to go.
+//! The model: the executions and properties to check, and the limits of the search.
 use std::{fmt, panic::Location, sync::Arc, thread::available_parallelism};
 
-use doorway_memory::{FailedCas, Name, Pid, Property};
+use doorway_memory::{FailedCas, Pid, Property};
 
-use crate::{error::Error, limits, symmetry};
+use crate::{limits, progress::Observer};
 
-/// The most processes a state can hold.
+/// The largest number of processes that can be checked.
 pub const MAX_PROCESSES: usize = 10;
 
-/// The most processes, with store buffers: an edge of the graph has four bits to say whose step it is, or whose buffer's.
-const MAX_BUFFERED: usize = 8;
-
-/// The most processes, with deaths or abandons: an edge has to say who dies or gives up too…
-const MAX_INTERRUPTED: usize = 8;
-
-/// …and so with store buffers there are fewer.
-const MAX_INTERRUPTED_BUFFERED: usize = 4;
-
-/// So many writes fit into a store buffer. Between two fences few algorithms write so often; of the others not every run is seen.
+/// The number of writes that fit into a store buffer. Few algorithms make more between two fences; of these, not every
+/// execution is explored.
 pub(crate) const BUFFER: usize = 16;
 
-/// What to check, and how far to go.
+/// The executions and properties to check, and the limits of the search.
 ///
 /// ```
-/// use doorway_checker::{Model, Property};
-/// let model = Model::new(3).threads(2).only([Property::Exclusion]);
+/// use doorway_algorithms::mutex::bakery::Bakery;
+/// use doorway_checker::{Model, Property, check};
+///
+/// let model = Model::new(3).threads(2).only([Property::Exclusion, Property::Fcfs]);
+/// let report = check(&model, |space| Bakery::new(space, 3))?;
+/// assert!(report.holds(Property::Exclusion) && report.holds(Property::Fcfs));
+/// # Ok::<(), doorway_checker::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct Model {
@@ -32,8 +29,8 @@ pub struct Model {
     pub(crate) k: usize,
     pub(crate) crashes: usize,
     pub(crate) deaths: bool,
-    pub(crate) abandons: bool,
-    /// Whether someone may starve because others die for ever; for comparison.
+    pub(crate) aborts: bool,
+    /// Whether a process also counts as starving if others die for ever; for comparison.
     pub(crate) endless_deaths: bool,
     pub(crate) passages: Option<u32>,
     pub(crate) passages_in_all: Option<u32>,
@@ -44,11 +41,11 @@ pub struct Model {
     /// Whether writes go through store buffers.
     pub(crate) store_buffers: bool,
     pub(crate) fences: Fences,
-    /// Whether every order of steps is looked at, even of those that do not concern each other.
+    /// Whether every order of steps is explored, even of steps that no other process can observe.
     pub(crate) every_order: bool,
-    /// Whether anything else than a read or a write is refused.
+    /// Whether accesses other than reads and writes are refused.
     pub(crate) reads_and_writes: bool,
-    /// Whose cache is kept in the states.
+    /// The cache that is part of the states, if there is one.
     pub(crate) cache: Option<Cache>,
     pub(crate) properties: Vec<Property>,
     pub(crate) threads: usize,
@@ -58,11 +55,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// `n` processes, one in the critical section at a time, every property, all cores, and three quarters of the memory there is.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2);
-    /// ```
+    /// A model of `n` processes with capacity 1 and no failures. All properties are checked, on all cores, within three
+    /// quarters of the machine's memory.
     #[must_use]
     pub fn new(n: usize) -> Model {
         Model {
@@ -70,7 +64,7 @@ impl Model {
             k: 1,
             crashes: 0,
             deaths: false,
-            abandons: false,
+            aborts: false,
             endless_deaths: false,
             passages: None,
             ticket_cap: None,
@@ -91,10 +85,16 @@ impl Model {
         }
     }
 
-    /// At most `k` inside at a time.
+    /// Sets the capacity: at most `k` holders at once.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(4).k(2);
+    /// use doorway_algorithms::kexclusion::ticket_k::TicketK;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let two_holders = |k| check(&Model::new(3).k(k), |space| TicketK::new(space, 2));
+    /// assert!(two_holders(2)?.holds(Property::Exclusion));
+    /// assert!(two_holders(1)?.fails(Property::Exclusion));
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn k(mut self, k: usize) -> Model {
@@ -102,10 +102,15 @@ impl Model {
         self
     }
 
-    /// Up to `crashes` processes may stop for ever, anywhere outside the remainder section.
+    /// Lets up to `crashes` processes crash, in any section but the remainder.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(3).k(2).crashes(1);
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).crashes(1), Peterson::new)?;
+    /// assert!(report.fails(Property::StarvationFreedom)); // a holder that crashes never releases
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn crashes(mut self, crashes: usize) -> Model {
@@ -113,41 +118,46 @@ impl Model {
         self
     }
 
-    /// Processes may die, as often and wherever they like, in the remainder too, and lose what they knew; others
-    /// [reap](doorway_memory::Exclusion::reap) them, and then their numbers are used again. For algorithms that are
-    /// [`REAPABLE`](doorway_memory::Exclusion::REAPABLE).
+    /// Lets processes die any number of times and in any section, the remainder included. A dead process loses its
+    /// local state; others [reap](doorway_memory::Reap::reap) it, and then its number is used again. For locks with
+    /// [recovery](doorway_memory::Exclusion::recovery).
     ///
-    /// To die is one step, which is nobody's. It puts the process at the start of its `reap`, whose steps then are taken under
-    /// its number, by whoever; when they are done it is in the remainder, as another process. That is the real thing, since
-    /// - a reap knows nothing but the dead one's number. Who runs it may be in the midst of a passage of its own, and nothing
-    ///   of that is changed by it: to everyone else it looks as if that process were slow and someone else took these steps.
-    ///   Runs in which the one who reaps does nothing else meanwhile are among all the interleavings looked at;
-    /// - how long it takes until someone notices is how long the first of these steps takes to come; that it comes is part of
-    ///   fairness, for a dead process that is never reaped is a crash;
-    /// - if the one who reaps dies too, another begins again: during a reap a process can die once more, which puts it at the
-    ///   start of it. Where the one who reaped was itself is a death of its own;
-    /// - nobody knows where in its passage a dead one was, so it is reaped even if it was in none.
+    /// A death is one step, which no process takes. It puts the process at the start of its `reap`, whose steps are
+    /// then taken under its number, by any other process; afterwards it is in the remainder, as a new process. This
+    /// covers every real execution, since
+    /// - a reap knows nothing but the number of the dead process. The reaping process may be in a passage of its own,
+    ///   and the reap changes nothing of that: to all others the reaping process seems slow, and another one seems to
+    ///   take these steps. Executions in which the reaping process does nothing else meanwhile are among the
+    ///   interleavings explored;
+    /// - the time until the death is noticed is the time until the first of these steps. Fairness requires that it is
+    ///   taken, for a dead process that is never reaped is a crash;
+    /// - if the reaping process dies too, another one begins again: a process in its reap can die once more, which puts
+    ///   it at the start of the reap. What happens to the passage of the reaping process is a death of its own;
+    /// - no process knows in which section a dead process was, so it is reaped even if it was in the remainder.
     ///
-    /// It is taken for granted that nobody reaps the living, that no two reap the same one at once, and that its number is
-    /// used again only afterwards: these are for a lock on the number to see to, which is the system's.
+    /// The model assumes that no live process is reaped, that no two processes reap the same one at once, and that a
+    /// number is used again only after the reap. In practice a lock on the number, held by the operating system,
+    /// ensures this.
     ///
-    /// With [store buffers](Model::tso) what a dead process has written becomes visible before anyone notices: a processor that
-    /// leaves a process has emptied its buffer. What is then written for it goes into the same buffer. In truth that is the
-    /// buffer of the one who reaps; but its own writes have their own order there, and what is written for the dead is visible
-    /// before the number is used again, so here it is later than it can be, if anything. (A reap that reads what others write
-    /// would see what the one who reaps has in its own buffer; here it does not. None reads so far.)
+    /// With [store buffers](Model::tso) the writes of a dead process become visible before its death is noticed: a
+    /// processor that switches to another process has emptied its buffer. The writes of a reap go into the same buffer.
+    /// In reality that is the buffer of the reaping process; but its own writes have their own order there, and the
+    /// writes of the reap are visible before the number is used again, so the model makes them visible no earlier than
+    /// reality. (A reap that reads what others write would, in reality, also see the writes in the buffer of the
+    /// reaping process; in the model it does not. No lock of the catalogue has such a reap.)
     ///
-    /// What the properties mean then: inside are the living only. Who dies does not wait any more, so it cannot be
-    /// overtaken, and does not starve; but a reap is to be done at last, and to end as an exit does. *Deadlock- and
-    /// starvation-freedom are about runs with finitely many deaths*: however many have died, and wherever, those alive get in
-    /// once there are no more deaths. (R. Rivest and V. Pratt, FOCS 1976, ask for more: that nobody is kept waiting by one who
-    /// dies and comes back for ever. The k-Bakeries do not promise that: who dies in the doorway again and again can be in
-    /// everyone's way each time they look.) `fife`, `bypass`, `bounded-exit` and `wait-free-doorway` are about all runs, with
-    /// deaths for ever too.
+    /// The properties then mean the following. Only live processes are holders. A dead process does not wait, so it is
+    /// not overtaken and does not starve; but its reap must be completed, and is subject to `bounded-exit` like an
+    /// exit. *Deadlock- and starvation-freedom are about executions with finitely many deaths*: however many processes
+    /// have died, and wherever, the live ones enter once there are no more deaths. (R. Rivest and V. Pratt, FOCS 1976,
+    /// ask for more: that no process waits for ever because another one dies and returns for ever. The k-Bakeries do
+    /// not promise that: a process that dies in the doorway again and again can block every waiter each time it looks.)
+    /// `fife`, `bypass`, `bounded-exit` and `wait-free-doorway` are about all executions, also those with infinitely
+    /// many deaths.
     ///
-    /// With [`crashes`](Model::crashes) so many may stop for ever and not be reaped. That no place is lost is
-    /// starvation-freedom with k-1 crashes: however many have died and been reaped, and though k-1 stay inside for ever,
-    /// all others get in.
+    /// With [`crashes`](Model::crashes), up to that many processes may also crash and not be reaped. Starvation-freedom
+    /// with k-1 crashes then says that deaths do not reduce the capacity: however many processes have died and been
+    /// reaped, and though k-1 holders stay in the critical section for ever, all others enter.
     ///
     /// ```
     /// use doorway_algorithms::kexclusion::k_bakery::KBakery;
@@ -163,25 +173,35 @@ impl Model {
         self
     }
 
-    /// A process that waits may [give up](doorway_memory::Exclusion::abandon), whenever it likes; then it is in the remainder.
-    /// For algorithms that are [`ABANDONABLE`](doorway_memory::Exclusion::ABANDONABLE).
+    /// Lets a waiter [abort](doorway_memory::Abort::abort) at any time; it then returns to the remainder. For locks
+    /// that are [abortable](doorway_memory::Exclusion::aborting).
     ///
-    /// Others may do so for ever and nobody may starve of it: giving up is no fault. It is not progress either: if someone
-    /// waits for ever while the others only give up, that is a deadlock.
+    /// An abort is no failure: other processes may abort for ever, and no waiter may starve because of that. It is no
+    /// progress either: if a process waits for ever while all others only abort, that is a deadlock.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(3).k(2).abandons();
+    /// use doorway_algorithms::kexclusion::k_bakery::KBakery;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).aborts(), |space| KBakery::new(space, 2, 1))?;
+    /// assert!(report.holds(Property::StarvationFreedom));
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
-    pub fn abandons(mut self) -> Model {
-        self.abandons = true;
+    pub fn aborts(mut self) -> Model {
+        self.aborts = true;
         self
     }
 
-    /// Each process makes at most this many passages or, of a part, calls. The answer is then about such executions only.
+    /// Limits each process to `passages` passages or, of a part, calls. The answer is then about such executions only.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(4).passages(1);
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, check};
+    ///
+    /// let report = check(&Model::new(2).passages(1), Peterson::new)?;
+    /// assert_eq!(report.incomplete.as_deref(), Some("each process makes at most 1 passage"));
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn passages(mut self, passages: u32) -> Model {
@@ -189,23 +209,25 @@ impl Model {
         self
     }
 
-    /// The processes together make at most this many passages or, of a part, calls. The answer is then about such executions only.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(4).passages_in_all(10);
-    /// ```
+    /// Limits all processes together to `passages` passages or, of a part, calls. The answer is then about such
+    /// executions only.
     #[must_use]
     pub fn passages_in_all(mut self, passages: u32) -> Model {
         self.passages_in_all = Some(passages);
         self
     }
 
-    /// Counts states that differ only in who is who as one, for algorithms that say their processes are all
-    /// [alike](doorway_memory::Exclusion::SYMMETRIC). Up to n! times fewer states; but who came before whom is not told apart
-    /// then, so the properties about order stay undecided.
+    /// Counts states that differ only in the numbers of processes as one, for algorithms whose processes are all
+    /// [alike](doorway_memory::Exclusion::SYMMETRIC). There are up to n! times fewer states; but the order of processes
+    /// is lost, so the properties about order are not checked.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(4).symmetric();
+    /// use doorway_algorithms::kexclusion::ticket_k::TicketK;
+    /// use doorway_checker::{Model, check};
+    ///
+    /// let ticket_k = |model: Model| check(&model.k(2), |space| TicketK::new(space, 2));
+    /// assert!(ticket_k(Model::new(4).symmetric())?.states < ticket_k(Model::new(4))?.states / 4);
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn symmetric(mut self) -> Model {
@@ -213,11 +235,18 @@ impl Model {
         self
     }
 
-    /// Registers are *safe*, no more: a write has a beginning and an end, and a read in between returns anything the register
+    /// Makes registers only *safe*: a write begins and ends, and a read in between returns any value that the register
     /// may hold.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(2).safe_registers();
+    /// use doorway_algorithms::{mutex::bakery::Bakery, mutex::peterson::Peterson};
+    /// use doorway_checker::{Error, Fault, Model, Property, check};
+    ///
+    /// let model = Model::new(2).safe_registers();
+    /// assert!(check(&model, |space| Bakery::new(space, 2))?.holds(Property::Exclusion));
+    /// let error = check(&model, Peterson::new).unwrap_err(); // both processes write `turn`
+    /// assert!(matches!(error, Error::Broken { fault: Fault::OverlappingWrites(_), .. }));
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn safe_registers(mut self) -> Model {
@@ -225,23 +254,25 @@ impl Model {
         self
     }
 
-    /// The memory is that of x86 processors, *total store order*: each process has a buffer, first in first out, through which
-    /// its writes reach the memory when they please. Its own reads look there first; its read-modify-writes and fences wait
-    /// until it is empty. Every write becomes visible at last, even if its process has crashed.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2).tso();
-    /// ```
+    /// Gives every process a store buffer, as x86 processors have (*total store order*). Writes go into the buffer and
+    /// arrive in memory at any later time, in order. A process's own reads look into its buffer first; its
+    /// read-modify-writes and fences wait until the buffer is empty. Every write becomes visible eventually, even if
+    /// its process has crashed.
     #[must_use]
     pub fn tso(mut self) -> Model {
         (self.store_buffers, self.fences) = (true, Fences::All);
         self
     }
 
-    /// As [`tso`](Model::tso), with every [`fence`](doorway_memory::Memory::fence) ignored: plain stores.
+    /// As [`tso`](Model::tso), but every [`fence`](doorway_memory::Memory::fence) is ignored.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(2).tso_without_fences();
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// assert!(check(&Model::new(2).tso(), Peterson::new)?.holds(Property::Exclusion));
+    /// assert!(check(&Model::new(2).tso_without_fences(), Peterson::new)?.fails(Property::Exclusion));
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn tso_without_fences(mut self) -> Model {
@@ -249,8 +280,8 @@ impl Model {
         self
     }
 
-    /// As [`tso`](Model::tso), with the one fence at this place in the source ignored. [`Report::fences`](crate::Report::fences)
-    /// says where there are any.
+    /// As [`tso`](Model::tso), but the fence at this place in the source is ignored.
+    /// [`Report::fences`](crate::Report::fences) lists the places.
     ///
     /// ```
     /// use doorway_algorithms::mutex::peterson::Peterson;
@@ -268,67 +299,71 @@ impl Model {
         self
     }
 
-    /// As [`tso`](Model::tso), with a fence after every write. For comparison: all is as if there were no buffers.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2).tso_with_fences_everywhere();
-    /// ```
+    /// As [`tso`](Model::tso), with a fence after every write. For comparison: the verdicts are those without store
+    /// buffers.
     #[must_use]
     pub fn tso_with_fences_everywhere(mut self) -> Model {
         (self.store_buffers, self.fences) = (true, Fences::Everywhere);
         self
     }
 
-    /// Tickets are plain numbers up to `cap`; runs that go beyond are cut. The answer is then about the others only. For
-    /// comparison: without a cap the search is complete.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2).ticket_cap(8);
-    /// ```
+    /// Makes tickets plain numbers up to `cap`, and cuts executions that exceed it. The answer is then about the others
+    /// only. For comparison: without a cap the search is complete.
     #[must_use]
     pub fn ticket_cap(mut self, cap: u32) -> Model {
         self.ticket_cap = Some(cap);
         self
     }
 
-    /// The calls of a part do not overlap.
+    /// Explores every order of steps, also of those that no other process can observe.
+    ///
+    /// For comparison: the verdicts are the same, and the search is larger.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(3).sequential();
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, check};
+    ///
+    /// let states = |model: Model| check(&model, Peterson::new).unwrap().states;
+    /// assert!(states(Model::new(2).tso()) < states(Model::new(2).tso().every_order()));
     /// ```
+    #[must_use]
+    pub fn every_order(mut self) -> Model {
+        self.every_order = true;
+        self
+    }
+
+    /// Explores only executions in which the calls of a part do not overlap.
     #[must_use]
     pub fn sequential(mut self) -> Model {
         self.sequential = true;
         self
     }
 
-    /// Only these properties.
-    ///
-    /// ```
-    /// use doorway_checker::{Model, Property};
-    /// let model = Model::new(2).only([Property::Exclusion, Property::Fcfs]);
-    /// ```
+    /// Checks these properties only. A check of exclusion alone takes less memory, and ends at the first violation.
     #[must_use]
     pub fn only(mut self, properties: impl IntoIterator<Item = Property>) -> Model {
         self.properties = properties.into_iter().collect();
         self
     }
 
-    /// On so many threads.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2).threads(1);
-    /// ```
+    /// Sets the number of threads. The result does not depend on it.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Model {
         self.threads = threads.max(1);
         self
     }
 
-    /// Stops when so many states have been found, with what is known then.
+    /// Ends the search soon after it has found this number of states. Properties without a counterexample until then
+    /// are not decided.
     ///
     /// ```
-    /// let model = doorway_checker::Model::new(2).max_states(1_000_000);
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, Verdict, check};
+    ///
+    /// let report = check(&Model::new(2).max_states(10), Peterson::new)?;
+    /// assert!(report.stopped);
+    /// assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
+    /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     #[must_use]
     pub fn max_states(mut self, states: u64) -> Model {
@@ -336,115 +371,27 @@ impl Model {
         self
     }
 
-    /// Stops before using more than so many bytes, with what is known then. Without, that is three quarters of the machine's memory,
-    /// or of the control group's if that is less.
-    ///
-    /// ```
-    /// let model = doorway_checker::Model::new(2).max_memory(1 << 30);
-    /// ```
+    /// Ends the search before it uses more than this number of bytes. The default is three quarters of the machine's
+    /// memory, or of the control group's if that is less.
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Model {
         self.max_memory = Some(bytes);
         self
     }
 
-    /// Reports progress to `observer`, and asks it whether to go on.
-    ///
-    /// ```
-    /// struct Quiet;
-    /// impl doorway_checker::Observer for Quiet {}
-    /// let model = doorway_checker::Model::new(2).observer(std::sync::Arc::new(Quiet));
-    /// ```
+    /// Reports progress to `observer`, and lets it cancel the check. See the example of [`Observer`].
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Model {
         self.observer = Some(observer);
         self
     }
 
-    pub(crate) fn validate(&self) -> Result<(), Error> {
-        if self.n == 0 || self.n > MAX_PROCESSES {
-            let n = self.n;
-            return Err(Error::Model(format!("from 1 to {MAX_PROCESSES} processes can be checked, not {n}")));
-        }
-        if self.symmetric && self.n > symmetry::MOST {
-            let (n, most) = (self.n, symmetry::MOST);
-            return Err(Error::Model(format!("up to {most} processes can be counted as alike, not {n}")));
-        }
-        if self.safe_registers && self.has_real_tickets() {
-            return Err(Error::Model(
-                "on safe registers a ticket can be any number, so tickets cannot be limited".to_string(),
-            ));
-        }
-        if self.store_buffers && self.n > MAX_BUFFERED {
-            let n = self.n;
-            return Err(Error::Model(format!(
-                "with store buffers up to {MAX_BUFFERED} processes can be checked, not {n}"
-            )));
-        }
-        if self.has_interruptions() {
-            self.validate_interruptions()?;
-        }
-        if self.store_buffers && self.safe_registers {
-            return Err(Error::Model(
-                "a safe register has no store buffer before it; check one without the other".to_string(),
-            ));
-        }
-        if self.store_buffers && self.symmetric {
-            return Err(Error::Model(
-                "with store buffers processes cannot be counted as alike; check it without symmetry".to_string(),
-            ));
-        }
-        if self.k == 0 {
-            return Err(Error::Model("k is at least 1, not 0".to_string()));
-        }
-        if self.k > self.n {
-            let (n, k) = (self.n, self.k);
-            return Err(Error::Model(format!("k is at most the number of processes, {n}, not {k}")));
-        }
-        if self.passages == Some(0) || self.passages_in_all == Some(0) {
-            return Err(Error::Model(
-                "without a passage there is nothing to check; let there be at least 1".to_string(),
-            ));
-        }
-        if self.crashes > self.n {
-            let (n, crashes) = (self.n, self.crashes);
-            return Err(Error::Model(format!("at most {n} of {n} processes can crash, not {crashes}")));
-        }
-        if self.passages_in_all.is_some_and(|passages| passages > 100) {
-            return Err(Error::Model(
-                "at most 100 passages in all can be counted; leave it out to have no limit".to_string(),
-            ));
-        }
-        if self.ticket_cap.is_some_and(|cap| cap > 100) {
-            return Err(Error::Model("the ticket cap is at most 100; leave it out for a complete search".to_string()));
-        }
-        Ok(())
-    }
-
-    /// What goes together with deaths and abandons.
-    fn validate_interruptions(&self) -> Result<(), Error> {
-        let what = if self.deaths { "deaths" } else { "abandons" };
-        let (n, most) = (self.n, self.first_interruption());
-        let refused = match () {
-            () if n > most => {
-                let buffers = if self.store_buffers { " and store buffers" } else { "" };
-                format!("with {what}{buffers} up to {most} processes can be checked, not {n}")
-            }
-            () if self.symmetric => {
-                format!("with {what} processes cannot be counted as alike; check it without symmetry")
-            }
-            () if self.safe_registers => format!("{what} are checked on atomic registers, not on safe ones"),
-            () => return Ok(()),
-        };
-        Err(Error::Model(refused))
-    }
-
-    /// Whether tickets are plain numbers, as there are only so many: then there is nothing to renumber.
+    /// Whether tickets are plain numbers, because a limit bounds them: they are not renumbered then.
     pub(crate) fn has_real_tickets(&self) -> bool {
         self.ticket_cap.is_some() || self.passages_in_all.is_some()
     }
 
-    /// Whether it is about every run of processes that neither stop nor die, on atomic registers.
+    /// Whether it is about every execution without failures, on atomic registers.
     pub(crate) fn is_plain(&self) -> bool {
         let limited = self.passages.is_some() || self.has_real_tickets();
         let other_memory = self.safe_registers || self.store_buffers;
@@ -455,43 +402,40 @@ impl Model {
         self.properties.is_empty() || self.properties.contains(&property)
     }
 
-    /// Whether a step that concerns nobody else may be taken before all others. Not if its process may stop before it, or die
-    /// or give up: then there are runs without it.
+    /// Whether a step that no other process can observe may be taken before all others. Not if its process may crash,
+    /// die or abort before it: then there are executions without the step.
     pub(crate) fn reduces(&self) -> bool {
         self.store_buffers && self.crashes == 0 && !self.has_interruptions() && !self.every_order
     }
 
-    /// Who a step is said to be taken by when a write of process `p` becomes visible.
-    pub(crate) fn memory_of(p: Pid) -> Pid {
-        MAX_BUFFERED + p
-    }
-
-    /// Whose write becomes visible in a step, if it is not a step of a process.
-    pub(crate) fn becomes_visible(&self, stepping: Pid) -> Option<Pid> {
-        stepping.checked_sub(MAX_BUFFERED).filter(|_| self.store_buffers)
-    }
-
-    /// Whether processes may be interrupted in what they do: die, or give up.
+    /// Whether processes may die or abort.
     pub(crate) fn has_interruptions(&self) -> bool {
-        self.deaths || self.abandons
-    }
-
-    fn first_interruption(&self) -> Pid {
-        if self.store_buffers { MAX_INTERRUPTED_BUFFERED } else { MAX_INTERRUPTED }
-    }
-
-    /// Who a step is said to be taken by when process `p` dies or gives up. Where it is then tells which.
-    pub(crate) fn interruption_of(&self, p: Pid) -> Pid {
-        self.first_interruption() + p
-    }
-
-    /// Who dies or gives up in a step, if it is not a step of a process.
-    pub(crate) fn interrupted(&self, stepping: Pid) -> Option<Pid> {
-        stepping.checked_sub(self.first_interruption()).filter(|&p| p < self.n && self.has_interruptions())
+        self.deaths || self.aborts
     }
 
     pub(crate) fn processes(&self) -> std::ops::Range<Pid> {
         0..self.n
+    }
+
+    /// What the model assumes of processes and memory.
+    ///
+    /// ```
+    /// let assumed = doorway_checker::Model::new(3).k(2).crashes(1).tso().assumptions();
+    /// assert_eq!((assumed.n, assumed.k, assumed.crashes), (3, 2, 1));
+    /// assert!(assumed.tso && assumed.fenced && !assumed.deaths);
+    /// ```
+    #[must_use]
+    pub fn assumptions(&self) -> Assumptions {
+        Assumptions {
+            n: self.n,
+            k: self.k,
+            crashes: self.crashes,
+            deaths: self.deaths,
+            aborts: self.aborts,
+            safe_registers: self.safe_registers,
+            tso: self.store_buffers,
+            fenced: matches!(self.fences, Fences::All | Fences::Everywhere),
+        }
     }
 
     pub(crate) fn cancelled(&self) -> bool {
@@ -499,10 +443,33 @@ impl Model {
     }
 }
 
-/// Which fences count.
+/// What a [`Model`] assumes of processes and memory.
+///
+/// See the [example of `Model::assumptions`](Model::assumptions).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Assumptions {
+    /// The number of processes.
+    pub n: usize,
+    /// The capacity.
+    pub k: usize,
+    /// The number of processes that may crash.
+    pub crashes: usize,
+    /// Whether processes may die and be reaped.
+    pub deaths: bool,
+    /// Whether waiters may abort.
+    pub aborts: bool,
+    /// Whether a read that overlaps a write returns any value.
+    pub safe_registers: bool,
+    /// Whether writes pass through store buffers.
+    pub tso: bool,
+    /// Whether every fence waits for its store buffer; without meaning if there are none.
+    pub fenced: bool,
+}
+
+/// The fences that are not ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fences {
-    /// None: they are ignored, or there is nothing to wait for.
+    /// No fence.
     None,
     All,
     AllBut(&'static Location<'static>),
@@ -526,53 +493,9 @@ impl fmt::Debug for Model {
     }
 }
 
-/// The cache of one process: which registers it has a valid copy of. Other processes' caches do not change what it pays.
+/// The cache of one process: the registers of which it has a valid copy. The caches of others do not change its costs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cache {
     pub(crate) of: Pid,
     pub(crate) failed_cas: FailedCas,
-}
-
-/// Watches a search, and can end it.
-///
-/// ```
-/// use doorway_checker::{Observer, Progress};
-/// struct Counter;
-/// impl Observer for Counter {
-///     fn progress(&self, progress: &Progress) { eprintln!("{} states", progress.states); }
-/// }
-/// ```
-pub trait Observer: Send + Sync {
-    /// Called now and then.
-    fn progress(&self, _: &Progress) {}
-
-    /// Whether to stop; asked now and then, from any thread. Once it has said yes it must go on saying so.
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
-
-/// How far a search is.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Progress {
-    /// What is being done.
-    pub phase: Phase,
-    /// States found so far.
-    pub states: u64,
-    /// The length of the runs being extended.
-    pub depth: u32,
-    /// Bytes in use.
-    pub bytes: u64,
-    /// A register that has held very many values, and how many: if it is a number that grows for ever, the search has no end.
-    pub growing: Option<(Name, usize)>,
-}
-
-/// What a check is doing.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Phase {
-    /// Finding states.
-    Searching,
-    /// Reading the properties off the graph.
-    Judging,
 }

@@ -1,4 +1,4 @@
-//! Work shared out to threads.
+//! Work distributed to threads.
 use std::sync::{Mutex, PoisonError};
 
 /// Calls `work` on every item, on up to `threads` threads.
@@ -11,20 +11,20 @@ where
     }
     let items = Mutex::new(items);
     let next = || items.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let toil = || {
+    let worker = || {
         while let Some(item) = next() {
             work(item);
         }
     };
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(toil);
+            scope.spawn(worker);
         }
-        toil();
+        worker();
     });
 }
 
-/// Like [`each`], with the results in the items' order.
+/// Like [`each`], returning the results in the order of the items.
 pub(crate) fn map<T: Send>(threads: usize, items: std::ops::Range<usize>, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut results: Vec<Option<T>> = items.clone().map(|_| None).collect();
     each(threads, items.zip(results.iter_mut()), |(item, result)| *result = Some(work(item)));

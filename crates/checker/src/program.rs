@@ -1,31 +1,32 @@
-//! What a process does, section by section, whatever the algorithm's types are.
+//! The sections of a process, and the algorithm as a program without its types.
 use std::fmt;
 
 use doorway_memory::{Exclusion, Local, Part, Pid, Sink, Source};
 
 use crate::{
     model::Fences,
-    view::{Registers, View, Word},
+    registers::Registers,
+    view::{View, Word},
 };
 
-/// Where a process is in its protocol.
+/// A section of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Section {
-    /// Not interested.
+    /// The process does not compete.
     Remainder,
-    /// Taking a place in line.
+    /// The process announces itself.
     Doorway,
-    /// In line. For a part: in a call.
+    /// The process waits for its turn. For a part: it is in a call.
     Wait,
-    /// Inside. For a part: the call has returned.
+    /// The process is a holder. For a part: the call has returned.
     Critical,
-    /// On the way out.
+    /// The process releases the lock.
     Exit,
-    /// On the way out without having been inside: it has given up.
-    Abandon,
-    /// Dead, and another finishes its passage.
+    /// The process leaves the waiting section without entering the critical section.
+    Abort,
+    /// The process is dead, and another one completes its passage.
     Reap,
 }
 
@@ -36,14 +37,14 @@ impl Section {
         Section::Wait,
         Section::Critical,
         Section::Exit,
-        Section::Abandon,
+        Section::Abort,
         Section::Reap,
     ];
 
-    /// The ways out; the last two only in models that have them.
-    pub(crate) const WAYS_OUT: [Section; 3] = [Section::Exit, Section::Abandon, Section::Reap];
+    /// The sections that end a passage; the last two only in models that have them.
+    pub(crate) const LEAVING: [Section; 3] = [Section::Exit, Section::Abort, Section::Reap];
 
-    /// Where a process is as soon as it has begun to leave this section.
+    /// The section of a process that has begun to leave this one.
     pub(crate) fn begun(self) -> Section {
         match self {
             Section::Remainder => Section::Doorway,
@@ -57,17 +58,17 @@ impl Section {
         self == Section::Remainder || is_part && self == Section::Critical
     }
 
-    /// Whether a process here need not take steps.
+    /// Whether a process in this section may stay there for ever.
     pub(crate) fn may_rest(self) -> bool {
         self == Section::Remainder
     }
 
-    /// Whether a process here counts as inside.
-    pub(crate) fn is_inside(self) -> bool {
+    /// Whether a process in this section is a holder.
+    pub(crate) fn is_critical(self) -> bool {
         self == Section::Critical
     }
 
-    /// Whether a process here is through the doorway and not yet inside.
+    /// Whether a process in this section has completed the doorway and not entered.
     pub(crate) fn is_waiting(self) -> bool {
         self == Section::Wait
     }
@@ -81,16 +82,16 @@ impl fmt::Display for Section {
             Section::Wait => "wait",
             Section::Critical => "critical section",
             Section::Exit => "exit",
-            Section::Abandon => "abandon",
+            Section::Abort => "abort",
             Section::Reap => "reap",
         })
     }
 }
 
-/// A process' program with the types erased: everything behind this line is compiled once, not once for each algorithm.
+/// An algorithm with its types erased, so that the checker is compiled once and not for each algorithm.
 pub(crate) trait Program {
-    /// Runs process `p` on from `section` until the view halts it or it comes to rest, inside or in the remainder. The
-    /// view's history is that of the section returned.
+    /// Executes process `p` from `section` until the view halts it, or it enters the critical section or the remainder.
+    /// The view's history is then that of the section returned.
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section;
 
     /// Whether a process may leave this section.
@@ -104,92 +105,91 @@ pub(crate) trait Program {
     /// Whether there is a `reap`.
     fn is_reapable(&self) -> bool;
 
-    /// Whether there is an `abandon`.
-    fn is_abandonable(&self) -> bool;
+    /// Whether there is an `abort`.
+    fn is_abortable(&self) -> bool;
 
-    /// What a process that waits still has seen when it gives up: its place, which a history in `wait` begins with.
+    /// The history of a waiter that aborts: its place, with which a history in `wait` begins.
     fn place(&self, history: &[Word]) -> Vec<Word>;
 
     /// Whether processes are all alike.
     fn is_symmetric(&self) -> bool;
 
-    /// Whether this is a part; then Rule and WaitFree are the properties, else those of locks.
+    /// Whether this is a part.
     fn is_part(&self) -> bool;
 
-    /// Whether this is a lock that gives names to those inside.
+    /// Whether this is a lock that assigns names to holders.
     fn assigns(&self) -> bool;
 
-    /// What a part's latest call returned, as words; nothing if there was none. For a lock, the name of who is inside.
+    /// The outcome of a part's latest call, as words; empty if there was none. For a lock, the name of a holder.
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64>;
 
-    /// The part's rule, given every process' section and history. For a lock, that names are below k and different.
-    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String>;
+    /// The part's rule, given the sections and histories of all processes. For a lock: names are below k and different.
+    fn rule(&self, k: usize, processes: &[(Section, &[Word])]) -> Result<(), String>;
 }
 
+/// A lock as a program.
 pub(crate) struct Lock<A> {
     lock: A,
-    k: usize,
-    /// The space its registers are from.
+    /// The space of its registers.
     space: u64,
 }
 
 impl<A: Exclusion<View>> Lock<A> {
-    pub(crate) fn make(registers: &mut Registers, k: usize, make: impl FnOnce(&mut Registers) -> A) -> Lock<A> {
-        Lock { lock: make(registers), k, space: registers.space }
+    pub(crate) fn make(registers: &mut Registers, make: impl FnOnce(&mut Registers) -> A) -> Lock<A> {
+        Lock { lock: make(registers), space: registers.space }
     }
 }
 
 impl<A: Exclusion<View>> Lock<A> {
-    /// The name of a process, if it is inside and names are given.
+    /// The name of a process, if it is a holder and has one.
     fn name(&self, section: Section, history: &[Word]) -> Option<usize> {
-        let named = A::ASSIGNS && section.is_inside();
-        named.then(|| self.lock.name(&A::Place::load(&mut View::look(history.to_vec(), Fences::None))))
+        let names = self.lock.names().filter(|_| section.is_critical())?;
+        Some(names.name(&A::Inside::load(&mut View::look(history.to_vec(), Fences::None))))
     }
+
+    fn wait(&self, view: &mut View, p: Pid, place: &A::Place) -> Section {
+        view.section = Section::Wait;
+        let Ok(inside) = self.lock.wait(view, p, place) else { return Section::Wait };
+        view.forget_after(0);
+        inside.save(view);
+        Section::Critical
+    }
+}
+
+/// Executes a section after which the process is in the remainder.
+fn leave<T, H>(view: &mut View, section: Section, run: impl FnOnce(&mut View) -> Result<T, H>) -> Section {
+    view.section = section;
+    if run(view).is_err() {
+        return section;
+    }
+    view.forget_after(0);
+    Section::Remainder
 }
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        const CHECKED: &str = "a model with deaths or aborts is refused for a lock without";
         view.space = Some(self.space);
-        if section == Section::Reap {
-            view.section = section;
-            if self.lock.reap(view, p).is_err() {
-                return Section::Reap;
+        match section.begun() {
+            Section::Wait => {
+                let place = A::Place::load(view);
+                self.wait(view, p, &place)
             }
-            view.forget_after(0);
-            return Section::Remainder;
-        }
-        let mut section = section.begun();
-        let mut place = (section != Section::Doorway).then(|| A::Place::load(view));
-        loop {
-            view.section = section;
-            match (section, &place) {
-                (Section::Wait, Some(place)) => {
-                    let Ok(place) = self.lock.enter(view, p, place) else { return Section::Wait };
-                    view.forget_after(0);
-                    place.save(view);
-                    return Section::Critical;
-                }
-                (Section::Exit, Some(place)) => {
-                    if self.lock.exit(view, p, place).is_err() {
-                        return Section::Exit;
-                    }
-                    view.forget_after(0);
-                    return Section::Remainder;
-                }
-                (Section::Abandon, Some(place)) => {
-                    if self.lock.abandon(view, p, place).is_err() {
-                        return Section::Abandon;
-                    }
-                    view.forget_after(0);
-                    return Section::Remainder;
-                }
-                _ => {
-                    let Ok(taken) = self.lock.doorway(view, p) else { return Section::Doorway };
-                    view.forget_after(0);
-                    taken.save(view);
-                    place = Some(taken);
-                    section = Section::Wait;
-                }
+            Section::Exit => {
+                let inside = A::Inside::load(view);
+                leave(view, Section::Exit, |view| self.lock.exit(view, p, &inside))
+            }
+            Section::Abort => {
+                let place = A::Place::load(view);
+                leave(view, Section::Abort, |view| self.lock.aborting().expect(CHECKED).abort(view, p, &place))
+            }
+            Section::Reap => leave(view, Section::Reap, |view| self.lock.recovery().expect(CHECKED).reap(view, p)),
+            Section::Remainder | Section::Doorway | Section::Critical => {
+                view.section = Section::Doorway;
+                let Ok(place) = self.lock.doorway(view, p) else { return Section::Doorway };
+                view.forget_after(0);
+                place.save(view);
+                self.wait(view, p, &place)
             }
         }
     }
@@ -199,11 +199,11 @@ impl<A: Exclusion<View>> Program for Lock<A> {
     }
 
     fn is_reapable(&self) -> bool {
-        A::REAPABLE
+        self.lock.recovery().is_some()
     }
 
-    fn is_abandonable(&self) -> bool {
-        A::ABANDONABLE
+    fn is_abortable(&self) -> bool {
+        self.lock.aborting().is_some()
     }
 
     fn place(&self, history: &[Word]) -> Vec<Word> {
@@ -221,19 +221,19 @@ impl<A: Exclusion<View>> Program for Lock<A> {
     }
 
     fn assigns(&self) -> bool {
-        A::ASSIGNS
+        self.lock.names().is_some()
     }
 
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
         self.name(section, history).into_iter().map(|name| name as u64).collect()
     }
 
-    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String> {
+    fn rule(&self, k: usize, processes: &[(Section, &[Word])]) -> Result<(), String> {
         let names: Vec<_> = processes.iter().map(|&(section, history)| self.name(section, history)).collect();
         for (p, named) in names.iter().enumerate() {
             match named {
-                Some(name) if *name >= self.k => return Err(format!("one is inside with the name {name}")),
-                Some(name) if names[..p].contains(named) => return Err(format!("two are inside with the name {name}")),
+                Some(name) if *name >= k => return Err(format!("a holder has the name {name}")),
+                Some(name) if names[..p].contains(named) => return Err(format!("two holders have the name {name}")),
                 _ => {}
             }
         }
@@ -241,10 +241,10 @@ impl<A: Exclusion<View>> Program for Lock<A> {
     }
 }
 
-/// A part's history begins with what the latest call returned, if there was one.
+/// A part as a program. Its histories begin with the outcome of the latest call, if there was one.
 pub(crate) struct Piece<A> {
     part: A,
-    /// The space its registers are from.
+    /// The space of its registers.
     space: u64,
 }
 
@@ -282,7 +282,7 @@ impl<A: Part<View>> Program for Piece<A> {
         false
     }
 
-    fn is_abandonable(&self) -> bool {
+    fn is_abortable(&self) -> bool {
         false
     }
 
@@ -310,7 +310,7 @@ impl<A: Part<View>> Program for Piece<A> {
         history[..view.at].iter().map(|word| word.bits).filter(|_| view.at > 1).collect()
     }
 
-    fn rule(&self, processes: &[(Section, &[Word])]) -> Result<(), String> {
+    fn rule(&self, _: usize, processes: &[(Section, &[Word])]) -> Result<(), String> {
         let latest: Vec<Option<A::Outcome>> = processes
             .iter()
             .map(|&(section, history)| match section {
@@ -322,7 +322,7 @@ impl<A: Part<View>> Program for Piece<A> {
     }
 }
 
-/// What the latest call returned, from the start of a history.
+/// The outcome of the latest call, from the start of a history.
 fn latest<A: Part<View>>(view: &mut View) -> Option<A::Outcome> {
     let called: bool = view.take();
     called.then(|| A::Outcome::load(view))

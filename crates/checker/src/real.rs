@@ -1,46 +1,46 @@
-//! Executions with real tickets, of what the graph stands for.
+//! Executions with real ticket numbers.
 //!
-//! When tickets are renumbered the graph stands for a few executions too many. So a path through it is run again with real
-//! numbers before it is believed; and if no real execution goes that way, the search goes on among real executions, with the
-//! graph as its guide.
+//! When tickets are renumbered, the graph also has some paths that no execution takes. So a path is executed with real
+//! numbers before it is reported; and if no execution takes it, real executions are searched, guided by the graph.
 use std::{cell::Cell, cmp::Reverse, collections::BinaryHeap};
 
 use doorway_memory::Pid;
 use rustc_hash::FxHashSet;
 
 use crate::{
+    actor::Actor,
     components::Steps,
     error::Error,
+    execution::{Execution, Path},
     graph::{Graph, Id},
     judge::{Judge, StateSet},
+    machine::Machine,
     model::Model,
     program::Program,
-    run::{CRASH, Machine, Path, Run, Step},
 };
 
-/// Runs a path of the graph with real numbers. `None` if no real execution goes that way.
-pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path: &Path) -> Result<Option<Run>, Error> {
+/// Executes a path of the graph with real numbers. `None` if no execution takes it.
+pub(crate) fn realise(
+    program: &dyn Program,
+    graph: &Graph,
+    model: &Model,
+    path: &Path,
+) -> Result<Option<Execution>, Error> {
     let renumbers = graph.automaton.has_tickets() && !model.has_real_tickets();
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
     let mut steps = Vec::with_capacity(path.steps.len());
     let mut from = graph.initial;
     let mut tickets = Vec::new();
-    for (i, &(process, target)) in path.steps.iter().enumerate() {
+    for (i, &(actor, target)) in path.steps.iter().enumerate() {
         if path.cycle_at == Some(i) {
             tickets = machine.sorted_tickets();
         }
-        steps.push(match process.checked_sub(CRASH) {
-            Some(process) => Step { process, line: String::new(), access: "crashes".to_string(), arrives: None },
-            None => match machine.step_to(process, graph, model, target)? {
-                Some(step) => step,
-                None if renumbers => return Ok(None),
-                // The graph stands for what happens and nothing else, so the process has done something else this time.
-                None => {
-                    let of_another = model.becomes_visible(process).or_else(|| model.interrupted(process));
-                    return Err(graph.nondeterminism(of_another.unwrap_or(process), from));
-                }
-            },
-        });
+        match machine.step_to(actor, graph, model, target)? {
+            Some(step) => steps.push(step),
+            None if renumbers => return Ok(None),
+            // Without renumbering every path is that of an execution, so the process did something else this time.
+            None => return Err(graph.nondeterminism(actor.pid(), from)),
+        }
         from = target;
     }
     if let Some(at) = path.cycle_at
@@ -49,21 +49,21 @@ pub(crate) fn realise(program: &dyn Program, graph: &Graph, model: &Model, path:
     {
         return Ok(None);
     }
-    Ok(Some(Run { steps, cycle_at: path.cycle_at }))
+    Ok(Some(Execution { steps, cycle_at: path.cycle_at }))
 }
 
-/// Whether a cycle, which has been run once from a state with these tickets, can be run again and again. It cannot if every
-/// round uses up some of the distance between two tickets.
+/// Whether a cycle, executed once from a state with the tickets `before`, can be repeated for ever. It cannot if every
+/// round uses up part of the distance between two tickets.
 ///
-/// Every ticket at the end of a round is one of those at its start, or some `next`s of it, in every round the same: ticket i
-/// becomes x(s(i)) + d(i). So after as many rounds as there are tickets each follows a cycle of s, and from then on the
-/// tickets of every P-th round differ by the same amounts, P being the order of s. What was possible twice with these amounts
-/// is possible for ever, exactly if no ticket grows faster than a larger one.
+/// Every ticket at the end of a round is one of those at its start, or a number of `next`s above it, in every round the
+/// same: ticket i becomes x(s(i)) + d(i). So after as many rounds as there are tickets each follows a cycle of s, and
+/// from then on the tickets of every P-th round differ by the same amounts, P being the order of s. What was possible
+/// twice with these amounts is possible for ever, exactly if no ticket grows faster than a larger one.
 fn repeats_for_ever(
     mut machine: Machine<'_>,
     graph: &Graph,
     model: &Model,
-    cycle: &[(Pid, Id)],
+    cycle: &[(Actor, Id)],
     before: Vec<u64>,
 ) -> Result<bool, Error> {
     let (settled, longest) = (before.len(), longest_order(before.len()));
@@ -72,8 +72,8 @@ fn repeats_for_ever(
         if rounds[rounds.len() - 1] == rounds[0] {
             return Ok(true);
         }
-        for &(process, target) in cycle {
-            if machine.step_to(process, graph, model, target)?.is_none() {
+        for &(actor, target) in cycle {
+            if machine.step_to(actor, graph, model, target)?.is_none() {
                 return Ok(false);
             }
         }
@@ -102,21 +102,23 @@ fn longest_order(things: usize) -> usize {
     most[things]
 }
 
-/// How a path to a goal is found, and what makes it a counterexample.
+/// A search for a path to a goal, and its completion to a counterexample.
 pub(crate) trait Finder {
-    /// The shortest path to a goal, of these the one that lets the processes of smallest number go first, as `finish` completes
-    /// it. `watch` follows the path with a number below `watched`, starting from 0, and may forbid a step. None if the path
-    /// is not shorter than `limit`.
+    /// The shortest path to a goal, completed by `finish`; of several, the one on which processes of smaller number go
+    /// first. None if it is not shorter than `limit`.
+    ///
+    /// `watch` is a monitor: it follows the path with a number below `watched`, starting from 0, and may forbid a step.
     fn find(
         &self,
         limit: Option<usize>,
         watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        watch: impl Fn(usize, Id, Actor, Id) -> Option<usize>,
         goal: impl Fn(usize, Id) -> bool,
         finish: impl Fn(Path) -> Option<Path>,
     ) -> Option<Path>;
 
-    /// The shortest path to a state that is bad for some process, the first process it is bad for, and as `finish` completes it.
+    /// The shortest path to a state that is bad for a process, completed by `finish`, and the first process it is bad
+    /// for.
     fn find_bad<'s>(
         &self,
         judge: &Judge<'_>,
@@ -142,7 +144,7 @@ pub(crate) trait Finder {
     }
 }
 
-/// Finds what the graph has: real, unless there are tickets.
+/// Finds paths of the graph. Every path is that of an execution, unless tickets are renumbered.
 pub(crate) struct InGraph<'a>(pub(crate) &'a Judge<'a>);
 
 impl Finder for InGraph<'_> {
@@ -150,7 +152,7 @@ impl Finder for InGraph<'_> {
         &self,
         limit: Option<usize>,
         watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        watch: impl Fn(usize, Id, Actor, Id) -> Option<usize>,
         goal: impl Fn(usize, Id) -> bool,
         finish: impl Fn(Path) -> Option<Path>,
     ) -> Option<Path> {
@@ -158,31 +160,31 @@ impl Finder for InGraph<'_> {
     }
 }
 
-/// The most real states that one search looks at, and all searches for a property together.
+/// The most real states that one search expands, and all searches for a property together.
 const MAX_STATES: usize = 20_000;
 const MAX_STATES_IN_ALL: usize = 100_000;
 /// The most nodes of a graph whose distances to a goal are computed.
 const MAX_NODES: usize = 20_000_000;
-/// The most counterexamples that one search completes in vain.
+/// The most paths to a goal that one search tries to complete.
 const MAX_ATTEMPTS: usize = 200;
 
-/// Finds what really happens: a search among real states, nearest to a goal of the graph first (A*).
+/// Finds paths of executions: an A* search among real states, with distances in the graph as its estimate.
 pub(crate) struct AmongReal<'a> {
     program: &'a dyn Program,
     judge: &'a Judge<'a>,
     left: Cell<usize>,
-    /// Whether every search so far has seen all there is.
+    /// Whether every search so far was exhaustive.
     exhaustive: Cell<bool>,
 }
 
-/// A real state met.
+/// A real state that the search has met.
 struct Met<'a> {
-    /// The state of the graph, and what is watched.
+    /// The state of the graph that stands for it, and the number of the monitor.
     node: u32,
-    /// Until it has been expanded.
+    /// Taken when the state is expanded.
     machine: Option<Machine<'a>>,
     came_from: u32,
-    step: (Pid, Id),
+    step: (Actor, Id),
     depth: u32,
 }
 
@@ -191,9 +193,9 @@ impl<'a> AmongReal<'a> {
         AmongReal { program, judge, left: Cell::new(MAX_STATES_IN_ALL), exhaustive: Cell::new(true) }
     }
 
-    /// Whether what was not found is not there.
+    /// Whether a path that was not found does not exist.
     pub(crate) fn was_exhaustive(&self) -> bool {
-        // What a read of a safe register may return was tried in a few ways only.
+        // Of the values that a read of a safe register may return, only a few were tried.
         self.exhaustive.get() && !self.judge.model.safe_registers
     }
 
@@ -218,23 +220,29 @@ impl Finder for AmongReal<'_> {
         &self,
         limit: Option<usize>,
         watched: usize,
-        watch: impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+        watch: impl Fn(usize, Id, Actor, Id) -> Option<usize>,
         goal: impl Fn(usize, Id) -> bool,
         finish: impl Fn(Path) -> Option<Path>,
     ) -> Option<Path> {
         let (graph, model) = (self.judge.graph, self.judge.model);
-        let give_up = || {
+        let out_of_budget = || {
             self.exhaustive.set(false);
             None
         };
         if graph.ids() * watched > MAX_NODES {
-            return give_up();
+            return out_of_budget();
         }
         let distance = distances(graph, watched, &watch, &goal);
         let start = graph.initial as usize * watched;
         let machine = Machine::new(self.program, &graph.automaton.registers, model);
         let mut seen = FxHashSet::from_iter([(start as u32, machine.sorted_tickets())]);
-        let first = Met { node: start as u32, machine: Some(machine), came_from: 0, step: (0, 0), depth: 0 };
+        let first = Met {
+            node: start as u32,
+            machine: Some(machine),
+            came_from: 0,
+            step: (Actor::Process(0), graph.initial),
+            depth: 0,
+        };
         let mut met = vec![first];
         let mut open = BinaryHeap::from([Reverse((distance[start], 0_usize))]);
         let mut attempts = 0;
@@ -246,7 +254,7 @@ impl Finder for AmongReal<'_> {
                 return None;
             }
             if met.len() > MAX_STATES || self.left.get() == 0 || attempts > MAX_ATTEMPTS || model.cancelled() {
-                return give_up();
+                return out_of_budget();
             }
             self.left.set(self.left.get() - 1);
             let Met { node, depth, .. } = met[at];
@@ -260,14 +268,14 @@ impl Finder for AmongReal<'_> {
                 self.exhaustive.set(false); // there may be other cycles here
             }
             let machine = met[at].machine.take().expect("it is expanded once");
-            for (p, target) in graph.steps(state) {
-                let Some(next) = watch(watching, state, p, target) else { continue };
+            for (actor, target) in graph.steps(state) {
+                let Some(next) = watch(watching, state, actor, target) else { continue };
                 let node = target as usize * watched + next;
                 if distance[node] == FAR {
                     continue;
                 }
                 let mut machine = machine.clone();
-                if !matches!(machine.step_to(p, graph, model, target), Ok(Some(_))) {
+                if !matches!(machine.step_to(actor, graph, model, target), Ok(Some(_))) {
                     continue;
                 }
                 if seen.insert((node as u32, machine.sorted_tickets())) {
@@ -276,7 +284,7 @@ impl Finder for AmongReal<'_> {
                         node: node as u32,
                         machine: Some(machine),
                         came_from: at as u32,
-                        step: (p, target),
+                        step: (actor, target),
                         depth: depth + 1,
                     });
                 }
@@ -289,27 +297,27 @@ impl Finder for AmongReal<'_> {
 /// The distance of a node from which no goal can be reached.
 const FAR: u32 = u32::MAX;
 
-/// How far each state, and what is watched there, is from a goal.
+/// The distance of each node, a state and a number of the monitor, from a goal.
 fn distances(
     graph: &Graph,
     watched: usize,
-    watch: &impl Fn(usize, Id, Pid, Id) -> Option<usize>,
+    watch: &impl Fn(usize, Id, Actor, Id) -> Option<usize>,
     goal: &impl Fn(usize, Id) -> bool,
 ) -> Vec<u32> {
     let nodes = graph.ids() * watched;
     let all = || (0..graph.ids() as Id).filter(|&state| graph.exists(state));
     let each_edge = |visit: &mut dyn FnMut(usize, usize)| {
         for state in all() {
-            for (p, target) in graph.steps(state) {
+            for (actor, target) in graph.steps(state) {
                 for watching in 0..watched {
-                    if let Some(next) = watch(watching, state, p, target) {
+                    if let Some(next) = watch(watching, state, actor, target) {
                         visit(state as usize * watched + watching, target as usize * watched + next);
                     }
                 }
             }
         }
     };
-    // The edges backwards: those into a node begin where those into the one before it end.
+    // The reversed edges: those into a node begin where those into the previous node end.
     let mut begin = vec![0_u32; nodes + 1];
     each_edge(&mut |_, to| begin[to + 1] += 1);
     (0..nodes).for_each(|node| begin[node + 1] += begin[node]);

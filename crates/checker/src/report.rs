@@ -1,83 +1,85 @@
-//! What a check found.
+//! The report of a check.
 use std::{fmt, panic::Location};
 
 use doorway_memory::{Pid, Property};
 
-use crate::run::Run;
+use crate::execution::Execution;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// Different states reached.
+    /// The number of reachable states that were found.
     pub states: u64,
-    /// Steps between them; 0 if only exclusion was asked for, which does not need them.
+    /// The number of steps between them; 0 if only exclusion was asked for and holds, which takes no steps.
     pub transitions: u64,
-    /// Length of the longest of the shortest runs to a state.
+    /// The largest distance of a state from the initial state, in steps.
     pub depth: u32,
-    /// Seconds it took.
+    /// The time taken, in seconds.
     pub seconds: f64,
-    /// Bytes for each state and its index.
+    /// The bytes that a state and its entry in the index take, on average.
     pub bytes_per_state: f64,
-    /// Why this is not an answer about every run, in words; nothing if it is.
+    /// Why the answer is not about every execution, in words; none if it is.
     pub incomplete: Option<String>,
-    /// Whether the search ended early, so that what was not found may still be there.
+    /// Whether the search ended early, so that there may be counterexamples that it did not find.
     pub stopped: bool,
-    /// A register that held more than a thousand values before the search ended early: it may be a number that grows for ever.
+    /// A register that held more than 1,000 values before the search ended early: it may be a number that grows for
+    /// ever.
     pub growing: Option<String>,
-    /// One for each property asked for.
+    /// One finding for each property asked for.
     pub findings: Vec<Finding>,
-    /// What was asked of the memory: `read`, `write`, `fetch-and-add` …
+    /// The primitives that the algorithm uses: `read`, `write`, `fetch-and-add` …
     pub primitives: Vec<&'static str>,
-    /// Where the fences are that some process came to; none without store buffers, which have no use for them.
+    /// The places in the source of the fences that a process came to; empty without store buffers, where fences do
+    /// nothing.
     pub fences: Vec<&'static Location<'static>>,
 }
 
-/// What was found about one property.
+/// The result for one property.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which one.
+    /// The property.
     pub property: Property,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// An execution that shows it does not: the shortest; of those with a cycle, a short one.
-    pub run: Option<Run>,
-    /// For which processes it does not hold, if that makes a difference.
+    /// A counterexample: a shortest one; of lassos, a short one.
+    pub execution: Option<Execution>,
+    /// The processes for which it fails, if it is a property of single processes.
     pub processes: Vec<Pid>,
     /// What is wrong, in words.
     pub note: String,
-    /// How often one can be passed; only for [`Property::Bypass`].
+    /// The bypass bounds; only for [`Property::Bypass`].
     pub bypass: Option<Bypass>,
 }
 
 /// Whether a property holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// In every run.
+    /// It holds in every execution.
     Holds,
-    /// Not in the run given.
+    /// It fails in the execution given.
     Fails,
-    /// The search ended before it could tell.
+    /// It is not decided: the search ended early, or no execution takes the counterexamples found.
     Unknown,
 }
 
-/// How often one process can get inside while another waits.
+/// The bypass bounds: how many times another process can enter while one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bypass {
-    /// In passages started after the other was through the doorway: these are overtakings. 0 exactly if the algorithm is
-    /// first-come-first-served.
+    /// In passages started after the waiter had completed the doorway: these are overtakings. 0 exactly if the
+    /// algorithm is first-come-first-served.
     pub late: Bound,
-    /// In any passage: also those of processes that came earlier, or at the same time.
+    /// In any passage, also those started before the waiter had completed the doorway.
     pub in_all: Bound,
 }
 
 /// An exact bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// So often, and not more.
+    /// This number is attained and not exceeded.
     AtMost(u32),
-    /// As often as you like.
+    /// There is no bound.
     Unbounded,
 }
 
@@ -103,7 +105,7 @@ impl Finding {
         Finding {
             property,
             verdict: Verdict::Unknown,
-            run: None,
+            execution: None,
             processes: Vec::new(),
             note: String::new(),
             bypass: None,
@@ -112,29 +114,29 @@ impl Finding {
 }
 
 impl Report {
-    /// What was found about a property.
+    /// The finding for a property.
     ///
     /// # Panics
-    /// If it was not asked for.
+    /// If the property was not asked for.
     #[must_use]
     pub fn finding(&self, property: Property) -> &Finding {
         let finding = self.findings.iter().find(|finding| finding.property == property);
         finding.unwrap_or_else(|| panic!("`{property}` was not checked"))
     }
 
-    /// Whether a property holds in every run that was asked about.
+    /// Whether a property holds in every execution of the model.
     ///
     /// # Panics
-    /// If it was not asked for.
+    /// If the property was not asked for.
     #[must_use]
     pub fn holds(&self, property: Property) -> bool {
         self.finding(property).verdict == Verdict::Holds
     }
 
-    /// Whether a run against a property was found.
+    /// Whether a counterexample to a property was found.
     ///
     /// # Panics
-    /// If it was not asked for.
+    /// If the property was not asked for.
     #[must_use]
     pub fn fails(&self, property: Property) -> bool {
         self.finding(property).verdict == Verdict::Fails
@@ -146,8 +148,8 @@ impl Report {
     }
 }
 
-/// The first line is complete alone; then the run for each property that fails, the same run only once, and none for bypass
-/// if that for first-come-first-served is there.
+/// The first line has all verdicts. Then comes the counterexample to each property that fails; the same one is shown
+/// only once, and none for bypass if there is one for first-come-first-served.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut parts = Vec::new();
@@ -169,26 +171,26 @@ impl fmt::Display for Report {
         let states = self.states;
         writeln!(f, "{} ({states} states)", parts.join("; "))?;
         if let Some(why) = &self.incomplete {
-            writeln!(f, "  not every run was seen: {why}")?;
+            writeln!(f, "  not every execution was explored: {why}")?;
         }
-        let mut shown: Vec<&Run> = Vec::new();
+        let mut shown: Vec<&Execution> = Vec::new();
         for finding in &self.findings {
             if finding.verdict == Verdict::Unknown && !finding.note.is_empty() {
                 write!(f, "{finding}")?;
             }
-            let Some(run) = &finding.run else { continue };
+            let Some(execution) = &finding.execution else { continue };
             let told_by_fcfs = finding.property == Property::Bypass && self.named(Verdict::Fails).contains(&"fcfs");
-            if shown.contains(&run) || told_by_fcfs {
+            if shown.contains(&execution) || told_by_fcfs {
                 continue;
             }
-            shown.push(run);
-            write!(f, "{finding}{run}")?;
+            shown.push(execution);
+            write!(f, "{finding}{execution}")?;
         }
         Ok(())
     }
 }
 
-/// One line: what fails, how soon, for whom.
+/// One line: the property, its verdict, the length of the counterexample, and the processes or what is wrong.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verdict = match self.verdict {
@@ -197,10 +199,10 @@ impl fmt::Display for Finding {
             Verdict::Unknown => "not decided",
         };
         write!(f, "{} {verdict}", self.property)?;
-        if let Some(run) = &self.run {
-            let steps = run.cycle_at.unwrap_or(run.steps.len());
+        if let Some(execution) = &self.execution {
+            let steps = execution.cycle_at.unwrap_or(execution.steps.len());
             write!(f, " in {steps} step{}", if steps == 1 { "" } else { "s" })?;
-            f.write_str(if run.cycle_at.is_some() { ", and stays so" } else { "" })?;
+            f.write_str(if execution.cycle_at.is_some() { ", and stays so" } else { "" })?;
         }
         if self.property == Property::StarvationFreedom && !self.processes.is_empty() {
             let list: Vec<String> = self.processes.iter().map(ToString::to_string).collect();
@@ -218,7 +220,7 @@ impl fmt::Display for Bypass {
         match (self.late, self.in_all) {
             (Bound::Unbounded, _) => f.write_str("bypass unbounded"),
             (Bound::AtMost(late), Bound::AtMost(in_all)) if late != in_all => {
-                write!(f, "bypass at most {late} ({in_all} counting who came before)")
+                write!(f, "bypass at most {late} ({in_all} counting earlier arrivals)")
             }
             (Bound::AtMost(late), _) => write!(f, "bypass at most {late}"),
         }

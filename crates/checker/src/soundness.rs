@@ -1,30 +1,29 @@
-//! The renumbering of tickets against real numbers: every real state must be among those searched.
+//! The renumbering of tickets is compared with real numbers: every real state must be among those searched.
 use std::collections::{BTreeSet, VecDeque};
 
 use doorway_algorithms::{
-    About, Kind, Size,
     kexclusion::{k_bakery::KBakery, k_bakery_fife::KBakeryFife, ticket_k::TicketK},
     mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
-    registry::{self, Visitor},
 };
-use doorway_memory::{Exclusion, Part, Property};
+use doorway_memory::Exclusion;
 
 use crate::{
-    Bypass, Model, Registers, Report, Verdict, View, check,
+    Model, Registers, View,
     components::Steps,
-    graph::{Graph, Id, split},
+    graph::{Graph, Id},
+    machine::Machine,
     program::{Lock, Program},
-    run::Machine,
+    registers::Register,
     tickets::{self, Numbering},
-    view::{Register, Word},
+    view::Word,
 };
 
-/// A state with its tickets renumbered, whatever graph it comes from.
+/// A state with its tickets renumbered, comparable between graphs.
 type Image = Vec<u64>;
 
 fn explore<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Lock<A>, Vec<Register>, Graph) {
     let mut registers = Registers::default();
-    let program = Lock::make(&mut registers, model.k, make);
+    let program = Lock::make(&mut registers, make);
     let graph = Graph::explore(&program, registers.list.clone(), model, true).expect("it keeps the rules");
     (program, registers.list, graph)
 }
@@ -52,14 +51,14 @@ fn image(graph: &Graph, state: Id) -> Image {
     sections.chain(histories).chain(words).collect()
 }
 
-/// The states reached when a gap is closed without trying both: the first successor for each process.
+/// The states reached if gaps were closed without splitting: by the first successor of each process only.
 fn without_splitting(graph: &Graph) -> BTreeSet<Image> {
     let mut seen = BTreeSet::from([graph.initial]);
     let mut queue = VecDeque::from([graph.initial]);
     while let Some(state) = queue.pop_front() {
         let mut last = None;
-        for (p, target) in graph.steps_of(state).iter().map(|&edge| split(edge)) {
-            if last.replace(p) != Some(p) && seen.insert(target) {
+        for (actor, target) in graph.steps(state) {
+            if last.replace(actor) != Some(actor) && seen.insert(target) {
                 queue.push_back(target);
             }
         }
@@ -67,7 +66,8 @@ fn without_splitting(graph: &Graph) -> BTreeSet<Image> {
     seen.into_iter().map(|state| image(graph, state)).collect()
 }
 
-/// Real states with tickets up to `cap`, those searched, and those searched if gaps were simply closed.
+/// The real states with tickets up to `cap`, the states searched, and those searched if gaps were closed without
+/// splitting.
 fn compare<A: Exclusion<View>>(n: usize, cap: u32, make: impl Fn(&mut Registers) -> A) -> [BTreeSet<Image>; 3] {
     compare_in(&Model::new(n), cap, make)
 }
@@ -85,7 +85,7 @@ fn every_real_state_of_bakery_is_searched() {
     assert_eq!(real, searched);
     let [real, searched, _] = compare(3, 10, |space| Bakery::new(space, 3));
     assert!(real.is_subset(&searched));
-    // The search stands for a few states too many, never for too few. (Caps up to 20 add no further real ones.)
+    // The search has some states that are not real, and misses none. (Caps up to 20 add no further real ones.)
     assert_eq!((real.len(), searched.len()), (12_155, 12_173));
 }
 
@@ -98,37 +98,37 @@ fn every_real_state_of_bakery_labels_is_searched() {
 }
 
 #[test]
-fn every_real_state_of_k_bakery_with_deaths_and_abandons_is_searched() {
-    let [real, searched, _] = compare_in(&Model::new(2).deaths().abandons(), 12, |space| KBakery::new(space, 2, 1));
+fn every_real_state_of_k_bakery_with_deaths_and_aborts_is_searched() {
+    let [real, searched, _] = compare_in(&Model::new(2).deaths().aborts(), 12, |space| KBakery::new(space, 2, 1));
     assert_eq!(real, searched);
 }
 
-/// Why the search follows both: closing gaps to 2 and going on from there misses states that occur.
+/// Why the search splits: closing gaps to 2 without it misses states that occur.
 #[test]
-fn closing_gaps_without_trying_both_would_miss_real_states_of_bakery() {
+fn closing_gaps_without_splitting_would_miss_real_states_of_bakery() {
     for (n, missed) in [(2, 10), (3, 2_254)] {
         let [real, _, closed] = compare(n, 10, |space| Bakery::new(space, n));
         assert_eq!(real.difference(&closed).count(), missed, "n={n}");
     }
 }
 
-/// As above, with numbers as large as they come.
+/// As above, with unlimited numbers.
 #[test]
-fn random_runs_stay_among_the_states_searched() {
+fn random_executions_stay_among_the_states_searched() {
     let model = Model::new(3);
     let (program, registers, graph) = explore(&model, |space| Bakery::new(space, 3));
     let program: &dyn Program = &program;
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
     let mut random = Random(1);
-    for run in 0..20 {
+    for execution in 0..20 {
         let mut machine = Machine::new(program, &registers, &model);
         for step in 0..2_000 {
-            // Bursts, so that one process can get far ahead of the others.
+            // Bursts, so that the tickets of one process can grow far beyond those of the others.
             let p = random.below(3);
             for _ in 0..1 + random.below(8) {
                 machine.step(p).expect("it keeps the rules");
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
-                assert!(searched.contains(&state), "run {run}, step {step}");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
             }
         }
     }
@@ -136,32 +136,32 @@ fn random_runs_stay_among_the_states_searched() {
 
 /// As above, on safe registers, where a ticket can be any number.
 #[test]
-fn random_runs_on_safe_registers_stay_among_the_states_searched() {
+fn random_executions_on_safe_registers_stay_among_the_states_searched() {
     let model = Model::new(2).safe_registers();
     let (program, registers, graph) = explore(&model, |space| KBakery::new(space, 2, 1));
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
     let mut random = Random(7);
-    for run in 0..200 {
+    for execution in 0..200 {
         let mut machine = Machine::new(&program, &registers, &model);
         for step in 0..1_000 {
             let p = random.below(2);
             for _ in 0..1 + random.below(6) {
                 machine.step_seeing_anything(p, |among| random.below(among)).expect("it keeps the rules");
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
-                assert!(searched.contains(&state), "run {run}, step {step}");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
             }
         }
     }
 }
 
-/// As above, with store buffers: a state also has what is in these.
+/// As above, with store buffers, whose contents are part of a state.
 #[test]
-fn random_runs_with_store_buffers_stay_among_the_states_searched() {
+fn random_executions_with_store_buffers_stay_among_the_states_searched() {
     let model = Model { every_order: true, ..Model::new(2).tso() };
     let (program, registers, graph) = explore(&model, |space| Bakery::new(space, 2));
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
     let mut random = Random(3);
-    for run in 0..50 {
+    for execution in 0..50 {
         let mut machine = Machine::new(&program, &registers, &model);
         for step in 0..2_000 {
             let p = random.below(2);
@@ -172,31 +172,31 @@ fn random_runs_with_store_buffers_stay_among_the_states_searched() {
                     machine.step(p).expect("it keeps the rules");
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
-                assert!(searched.contains(&state), "run {run}, step {step}");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
             }
         }
     }
 }
 
-/// As above, with deaths and abandons.
+/// As above, with deaths and aborts.
 #[test]
-fn random_runs_with_deaths_and_abandons_stay_among_the_states_searched() {
-    let model = Model::new(2).deaths().abandons();
+fn random_executions_with_deaths_and_aborts_stay_among_the_states_searched() {
+    let model = Model::new(2).deaths().aborts();
     let (program, registers, graph) = explore(&model, |space| KBakeryFife::new(space, 2, 1));
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
     let mut random = Random(5);
-    for run in 0..100 {
+    for execution in 0..100 {
         let mut machine = Machine::new(&program, &registers, &model);
         for step in 0..2_000 {
             let p = random.below(2);
             for _ in 0..1 + random.below(8) {
                 match random.below(12) {
                     0 => drop(machine.die(p)),
-                    1 => drop(machine.give_up(p)),
+                    1 => drop(machine.abort(p)),
                     _ => drop(machine.step(p).expect("it keeps the rules")),
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
-                assert!(searched.contains(&state), "run {run}, step {step}");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
             }
         }
     }
@@ -204,19 +204,19 @@ fn random_runs_with_deaths_and_abandons_stay_among_the_states_searched() {
 
 /// As above, with store buffers too.
 #[test]
-fn random_runs_with_deaths_and_store_buffers_stay_among_the_states_searched() {
-    let model = Model::new(2).deaths().abandons().tso();
+fn random_executions_with_deaths_and_store_buffers_stay_among_the_states_searched() {
+    let model = Model::new(2).deaths().aborts().tso();
     let (program, registers, graph) = explore(&model, |space| KBakery::new(space, 2, 1));
     let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
     let mut random = Random(11);
-    for run in 0..50 {
+    for execution in 0..50 {
         let mut machine = Machine::new(&program, &registers, &model);
         for step in 0..2_000 {
             let p = random.below(2);
             for _ in 0..1 + random.below(8) {
                 match random.below(16) {
                     0 => drop(machine.die(p)),
-                    1 => drop(machine.give_up(p)),
+                    1 => drop(machine.abort(p)),
                     2..5 => drop(machine.become_visible(random.below(2))),
                     _ if machine.can_step(p).expect("it keeps the rules") => {
                         drop(machine.step(p).expect("it keeps the rules"))
@@ -224,94 +224,15 @@ fn random_runs_with_deaths_and_store_buffers_stay_among_the_states_searched() {
                     _ => drop(machine.become_visible(p)),
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");
-                assert!(searched.contains(&state), "run {run}, step {step}");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
             }
         }
     }
 }
 
-/// Checks any lock of the catalogue.
-struct Checking(Model);
-
-impl Visitor for Checking {
-    type Space = Registers;
-    type Output = Report;
-    fn exclusion<A: Exclusion<View>>(
-        self,
-        about: &'static About,
-        _: Size,
-        make: impl Fn(&mut Registers) -> A,
-    ) -> Report {
-        check(&self.0, make).unwrap_or_else(|error| panic!("{}: {error}", about.name))
-    }
-    fn part<A: Part<View>>(self, about: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Report {
-        unreachable!("`{}` is not a lock", about.name)
-    }
-}
-
-/// The locks of the catalogue that a survey looks at, each at its default size or for so many at most.
-fn each_lock(most: usize, mut each: impl FnMut(&'static About, &dyn Fn(&dyn Fn(Model) -> Model) -> Report)) {
-    for about in registry::all().iter().filter(|about| about.kind != Kind::Part && about.is_surveyed()) {
-        let n = if about.size(Some(most), None).is_ok() { about.default_n.min(most) } else { about.default_n };
-        let size = about.size(Some(n), None).expect("it is for that many processes");
-        let model = Model { passages: about.survey.passages(), ..Model::new(n).k(size.k) };
-        each(about, &|shape| registry::visit(about, size, Checking(shape(model.clone()))));
-    }
-}
-
-/// What was found, without the runs.
-fn verdicts(report: &Report) -> Vec<(Property, Verdict, Option<Bypass>)> {
-    report.findings.iter().map(|finding| (finding.property, finding.verdict, finding.bypass)).collect()
-}
-
-/// Buffers that are emptied at once make no difference.
+/// States are identified exactly if they differ only in the numbers of processes.
 #[test]
-fn with_a_fence_after_every_write_all_is_as_without_store_buffers() {
-    each_lock(3, |about, report| {
-        if ["yang-anderson", "black-white-bakery", "k-bakery", "danek-golab-simple"].contains(&about.name) {
-            return; // below, for two
-        }
-        let [without, with] = [report(&|model| model), report(&Model::tso_with_fences_everywhere)];
-        assert_eq!(verdicts(&without), verdicts(&with), "{}", about.name);
-    });
-    each_lock(2, |about, report| {
-        let [without, with] = [report(&|model| model), report(&Model::tso_with_fences_everywhere)];
-        assert_eq!(verdicts(&without), verdicts(&with), "{}", about.name);
-    });
-}
-
-/// Steps that concern nobody else are taken first. Nothing is missed by that.
-#[test]
-fn the_order_of_steps_that_do_not_concern_each_other_makes_no_difference() {
-    let every_order = |model: Model| Model { every_order: true, ..model };
-    each_lock(3, |about, report| {
-        let too_many = ["yang-anderson", "black-white-bakery", "k-bakery", "danek-golab-simple", "kim-anderson"];
-        if !too_many.contains(&about.name) {
-            let [first, every] = [report(&Model::tso), report(&|model| every_order(model.tso()))];
-            // A run whose tickets do not occur may be the first one found in one of the two: then it is undecided there.
-            for (first, every) in std::iter::zip(verdicts(&first), verdicts(&every)) {
-                let undecided = [first.1, every.1].contains(&Verdict::Unknown);
-                assert!(first == every || (undecided && first.2 == every.2), "{}: {first:?} {every:?}", about.name);
-            }
-            assert!(first.states <= every.states, "{}", about.name);
-        }
-    });
-    // With one fence less, so that there are failures to be found.
-    each_lock(2, |about, report| {
-        for site in report(&Model::tso).fences {
-            if about.name.starts_with("danek-golab") || about.name == "kim-anderson" {
-                continue;
-            }
-            let less = |model: Model| model.passages(2).tso_without_fence(site);
-            let [first, every] = [report(&less), report(&|model| every_order(less(model)))];
-            assert_eq!(verdicts(&first), verdicts(&every), "{} without {site}", about.name);
-        }
-    });
-}
-
-/// States that differ only in who is who are one, and no others are.
-#[test]
-fn sorted_states_are_the_states_sorted() {
+fn symmetric_search_finds_the_sorted_states() {
     let sorted = |graph: &Graph| -> BTreeSet<Image> {
         let image = |state| {
             let contents = graph.contents(state);

@@ -1,36 +1,37 @@
-//! Processes that are all alike.
+//! Symmetry: processes that are all alike.
 //!
-//! An algorithm that never looks at a process' number does the same whoever is who. So states that differ only in who is
-//! who are counted as one: the processes' local states are kept in sorted order, which leaves up to n! times fewer. An edge
-//! then also says where each process of the state went when the successor was sorted: its [`Shuffle`].
+//! An algorithm that never uses the number of a process does not change if processes are renumbered. So states that
+//! differ only in these numbers count as one: the local states of the processes are kept in sorted order, which leaves
+//! up to n! times fewer states. An edge then also has the permutation that sorted the successor: its [`Shuffle`].
 //!
-//! To follow one process for ever, one goes through the *followed* graph: a state and a place in it. Is a cycle there fair?
-//! The other processes may change places on the way round, but each of them keeps to its own *orbit*: the places connected
-//! by going round and round. Whoever follows the cycle often enough takes each process to every place of its orbit, so it is
-//! fair if in every orbit someone steps or may rest.
+//! To follow one process for ever, there is the *followed* graph, whose nodes are a state and a place in it. Is a cycle
+//! of it fair? The other processes may change places during a round, but each stays in its own *orbit*: the places
+//! connected by going round and round. Enough rounds take each process to every place of its orbit, so a cycle is fair
+//! if in every orbit a process takes a step or may rest.
 use doorway_memory::Pid;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    actor::Actor,
     components::{Marks, Steps, Subgraph},
+    execution::Path,
     graph::{Graph, Id},
     judge::Judge,
     layout::Field,
     program::Section,
-    run::Path,
 };
 
-/// The most processes whose shuffles have numbers.
+/// The most processes whose shuffles can be numbered in a byte.
 pub(crate) const MOST: usize = 5;
 
-/// Where each process goes: to place `self.0[p]`.
+/// A permutation: the process at place `p` goes to place `self.0[p]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Shuffle([u8; MOST]);
 
 impl Shuffle {
     pub(crate) const NONE: Shuffle = Shuffle([0, 1, 2, 3, 4]);
 
-    /// Its number among all; [`NONE`](Self::NONE) is 0.
+    /// Its number among all shuffles; that of [`NONE`](Self::NONE) is 0.
     pub(crate) fn number(self) -> u8 {
         (0..MOST).fold(0, |number, i| {
             let smaller_later = self.0[i + 1..].iter().filter(|&&later| later < self.0[i]).count();
@@ -58,13 +59,13 @@ impl Shuffle {
         Shuffle(self.0.map(|place| next.0[usize::from(place)]))
     }
 
-    /// Who is at a place.
+    /// The process at a place.
     fn at(self, place: usize) -> Pid {
-        self.0.iter().position(|&at| usize::from(at) == place).expect("someone is at each place")
+        self.0.iter().position(|&at| usize::from(at) == place).expect("there is a process at each place")
     }
 }
 
-/// Sorts the processes of a state.
+/// Sorts the local states of the processes.
 pub(crate) fn sort(fields: &[Field], state: &mut [u64]) -> Shuffle {
     let n = fields.len();
     let mut order = [(0_u32, 0_u8); MOST];
@@ -100,18 +101,18 @@ impl<'a> Followed<'a> {
         (node / self.n as u32, node as usize % self.n)
     }
 
-    /// A state's steps: at which place, where to, and who goes where.
+    /// The steps from a state: the place of the process, the target and the shuffle.
     fn steps(&self, state: Id) -> impl Iterator<Item = (usize, Id, Shuffle)> + '_ {
         let shuffles = self.graph.shuffles_of(state).iter().map(|&number| self.shuffles[usize::from(number)]);
-        self.graph.steps(state).zip(shuffles).map(|((place, target), shuffle)| (place, target, shuffle))
+        self.graph.steps(state).zip(shuffles).map(|((actor, target), shuffle)| (actor.pid(), target, shuffle))
     }
 
-    /// Which steps of the followed graph are kept, given which of the graph's are.
-    fn kept(&self, keep: impl Fn(Id, usize, Id, Shuffle) -> bool) -> impl Fn(Id, Pid, Id) -> bool {
+    /// Keeps the steps of the followed graph for which a step of the graph is kept.
+    fn kept(&self, keep: impl Fn(Id, usize, Id, Shuffle) -> bool) -> impl Fn(Id, Actor, Id) -> bool {
         move |from, stepping, to| {
             let ((from, place), (to, arrives_at)) = (self.split(from), self.split(to));
             self.steps(from).any(|(p, target, shuffle)| {
-                (p, target, shuffle.of(place)) == (stepping, to, arrives_at) && keep(from, p, target, shuffle)
+                (p, target, shuffle.of(place)) == (stepping.pid(), to, arrives_at) && keep(from, p, target, shuffle)
             })
         }
     }
@@ -123,7 +124,7 @@ impl Steps for Followed<'_> {
     }
 
     #[inline]
-    fn step(&self, node: Id, index: usize) -> Option<(Pid, Id)> {
+    fn step(&self, node: Id, index: usize) -> Option<(Actor, Id)> {
         let (state, place) = self.split(node);
         let (stepping, target) = self.graph.step(state, index)?;
         let shuffle = self.shuffles[usize::from(self.graph.shuffles_of(state)[index])];
@@ -131,67 +132,67 @@ impl Steps for Followed<'_> {
     }
 }
 
-/// What can go wrong for a process that is followed for ever: the first node of a cycle that shows it.
+/// The cycles of the followed graph that violate a property for the process followed.
 #[derive(Default)]
-pub(crate) struct Trouble {
-    /// On a fair cycle.
+pub(crate) struct AsymmetryEvidence {
+    /// The nodes on a fair cycle.
     starving: FxHashSet<Id>,
-    /// On a cycle of its own steps, for each section.
+    /// For each section, the nodes on a cycle with a step of the process followed.
     endless: [FxHashSet<Id>; Section::ALL.len()],
 }
 
-impl Trouble {
-    /// Goes through the followed graph once.
-    pub(crate) fn of(judge: &Judge<'_>) -> Trouble {
+impl AsymmetryEvidence {
+    /// Finds the cycles in one pass over the followed graph.
+    pub(crate) fn of(judge: &Judge<'_>) -> AsymmetryEvidence {
         let followed = Followed::new(judge.graph);
-        let mut trouble = Trouble::default();
+        let mut evidence = AsymmetryEvidence::default();
         let section = |node| {
             let (state, place) = followed.split(node);
             judge.section(state, place)
         };
-        let on_the_way = |node: Id| {
+        let in_section = |node: Id| {
             judge.graph.exists(followed.split(node).0)
                 && matches!(section(node), Section::Doorway | Section::Wait | Section::Exit)
         };
-        let there = Subgraph { graph: &followed, inside: on_the_way, keep: |from, _, to| section(from) == section(to) };
-        there.components(
+        let stays = Subgraph { graph: &followed, inside: in_section, keep: |from, _, to| section(from) == section(to) };
+        stays.components(
             || judge.model.cancelled(),
-            |node, stepping, _| u32::from(stepping == followed.split(node).1),
+            |node, stepping, _| u64::from(stepping.pid() == followed.split(node).1),
             |members, labels, marks| {
                 if labels == 0 {
-                    return; // it stays where it is only because others go on without it
+                    return; // the process followed takes no step
                 }
                 if section(members[0]) != Section::Wait {
-                    trouble.endless[section(members[0]) as usize].extend(members);
+                    evidence.endless[section(members[0]) as usize].extend(members);
                 }
                 if is_fair(judge, &followed, members, marks, any) {
-                    trouble.starving.extend(members);
+                    evidence.starving.extend(members);
                 }
             },
         );
-        trouble
+        evidence
     }
 
-    /// A shortest run to where a process starves, and round a fair cycle there; and which process it is.
+    /// A shortest lasso with a fair cycle on which a process starves, and that process.
     pub(crate) fn starvation(&self, judge: &Judge<'_>) -> Option<(Path, Pid)> {
         lasso(judge, &self.starving, any, true)
     }
 
-    /// A shortest run to where nobody ever enters or leaves though someone wants to.
+    /// A shortest lasso with a fair cycle on which a process starves and none enters or leaves, and that process.
     pub(crate) fn deadlock(&self, judge: &Judge<'_>) -> Option<(Path, Pid)> {
         let followed = Followed::new(judge.graph);
         let no_progress = |from: Id, place: usize, to: Id, shuffle: Shuffle| {
             judge.section(from, place) == judge.section(to, shuffle.of(place))
         };
         let mut stuck = FxHashSet::default();
-        let there = Subgraph {
+        let without_progress = Subgraph {
             graph: &followed,
             inside: |node| self.starving.contains(&node),
             keep: followed.kept(no_progress),
         };
-        there.components(
+        without_progress.components(
             || judge.model.cancelled(),
-            |node, stepping, _| u32::from(stepping == followed.split(node).1),
+            |node, stepping, _| u64::from(stepping.pid() == followed.split(node).1),
             |members, labels, marks| {
                 if labels != 0 && is_fair(judge, &followed, members, marks, no_progress) {
                     stuck.extend(members);
@@ -201,7 +202,7 @@ impl Trouble {
         lasso(judge, &stuck, no_progress, true)
     }
 
-    /// A shortest run to where a process can be kept in a section by steps of its own, and round.
+    /// A shortest lasso with a cycle on which a process takes steps in `section`, and that process.
     pub(crate) fn endless(&self, judge: &Judge<'_>, section: Section) -> Option<(Path, Pid)> {
         lasso(judge, &self.endless[section as usize], any, false)
     }
@@ -212,7 +213,7 @@ fn any(_: Id, _: usize, _: Id, _: Shuffle) -> bool {
     true
 }
 
-/// Whether everyone steps, or may rest, on the way round a component, by steps that are kept.
+/// Whether a component has a fair cycle of the steps kept: every process takes a step on it, may rest or has crashed.
 fn is_fair(
     judge: &Judge<'_>,
     followed: &Followed<'_>,
@@ -225,7 +226,7 @@ fn is_fair(
         let (state, _) = followed.split(node);
         let round: Vec<_> = followed.steps(state).filter(|&(p, to, s)| to == state && keep(state, p, to, s)).collect();
         if round.iter().all(|&(_, _, shuffle)| shuffle == Shuffle::NONE) {
-            // A process that spins: by far the most frequent case.
+            // A process that spins is by far the most frequent case.
             let stepping = round.iter().fold(0, |set, &(place, _, _)| set | 1_u32 << place);
             return judge.may_crash(((1 << n) - 1) & !(stepping | judge.resting(state)));
         }
@@ -256,7 +257,7 @@ fn is_fair(
             goes_on.insert(orbits.root(row * n + place));
         }
     }
-    // Who keeps to an orbit where nobody does has crashed; of these there are as many in each state.
+    // The processes of an orbit without steps or rest have crashed; their number is the same in each state.
     let crashed = (0..n).filter(|&place| !goes_on.contains(&orbits.root(place)));
     judge.may_crash(crashed.fold(0, |set, place| set | 1 << place))
 }
@@ -279,7 +280,7 @@ impl Orbits {
     }
 }
 
-/// A shortest path to one of the nodes, and round a cycle of them: a fair one, or one with a step of the process followed.
+/// A shortest path to one of the nodes and a cycle of them: a fair one, or one with a step of the process followed.
 fn lasso(
     judge: &Judge<'_>,
     nodes: &FxHashSet<Id>,
@@ -297,21 +298,21 @@ fn lasso(
     let (mut path, arrangement) = named(judge, &path);
     let place = place_of(state)?;
     let process = arrangement.at(place);
-    let there = Subgraph { graph: &followed, inside: |node| nodes.contains(&node), keep: followed.kept(&keep) };
-    let nodes: FxHashSet<Id> = there.component_of(followed.node(state, place)).into_iter().collect();
-    // From here on everyone has a name: a node is a state and who is where in it.
+    let around = Subgraph { graph: &followed, inside: |node| nodes.contains(&node), keep: followed.kept(&keep) };
+    let nodes: FxHashSet<Id> = around.component_of(followed.node(state, place)).into_iter().collect();
+    // From here on processes have numbers: a node is a state and the arrangement of the processes in it.
     let start = (state, arrangement);
     let rests = |p: Pid| judge.section(state, arrangement.of(p)).may_rest();
     let mut needed = vec![process];
     if fair {
-        let stepping = who_steps(&followed, start, process, &nodes, &keep);
+        let stepping = stepping_processes(&followed, start, process, &nodes, &keep);
         (0..n).filter(|&p| !rests(p) && stepping >> p & 1 == 0).for_each(|p| path.crash(p, state));
         needed = (0..n).filter(|&p| !rests(p) && stepping >> p & 1 == 1).collect();
     }
     path.cycle_at = Some(path.steps.len());
     let mut at = start;
     while !needed.is_empty() || at != start {
-        // To a step of someone who is needed; when nobody is, back.
+        // To a step of a process that is still needed; after the last of them, back to the start.
         let mut came_from = FxHashMap::default();
         let mut queue = std::collections::VecDeque::from([at]);
         let mut end = None;
@@ -335,22 +336,22 @@ fn lasso(
             }
         }
         let (mut here, p, there) = end?;
-        let mut steps = vec![(p, there.0)];
+        let mut steps = vec![(Actor::Process(p), there.0)];
         while here != at {
             let (before, p) = came_from[&here];
-            steps.push((p, here.0));
+            steps.push((Actor::Process(p), here.0));
             here = before;
         }
         steps.reverse();
-        needed.retain(|p| !steps.iter().any(|(q, _)| p == q));
+        needed.retain(|&p| !steps.iter().any(|&(actor, _)| actor == Actor::Process(p)));
         path.steps.extend(steps);
         at = there;
     }
     Some((path, process))
 }
 
-/// Who steps somewhere on the ways round from a state, with this process staying in the component.
-fn who_steps(
+/// The processes with a step on some cycle from `start` on which `process` stays in the component, as bits.
+fn stepping_processes(
     followed: &Followed<'_>,
     start: (Id, Shuffle),
     process: Pid,
@@ -374,18 +375,19 @@ fn who_steps(
     stepping
 }
 
-/// A path through sorted states with the processes' names instead of their places, and who is where at its end.
+/// A path through sorted states with the numbers of processes instead of their places, and the arrangement at its end.
 pub(crate) fn named(judge: &Judge<'_>, path: &Path) -> (Path, Shuffle) {
     let followed = Followed::new(judge.graph);
     let mut arrangement = Shuffle::NONE;
     let mut at = judge.graph.initial;
-    let steps = path.steps.iter().map(|&(place, target)| {
+    let steps = path.steps.iter().map(|&(actor, target)| {
+        let place = actor.pid();
         let step = followed.steps(at).find(|&(p, to, _)| (p, to) == (place, target));
         let (_, _, shuffle) = step.expect("a path is made of steps");
         let process = arrangement.at(place);
         arrangement = arrangement.then(shuffle);
         at = target;
-        (process, target)
+        (Actor::Process(process), target)
     });
     let steps = steps.collect();
     (Path { steps, cycle_at: None }, arrangement)
@@ -396,7 +398,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shuffles_have_numbers() {
+    fn shuffles_are_numbered_from_0_to_119() {
         let all: FxHashSet<Shuffle> = (0..120).map(Shuffle::numbered).collect();
         assert_eq!(all.len(), 120);
         assert!((0..120).all(|number| Shuffle::numbered(number).number() == number));
@@ -404,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn one_after_the_other() {
+    fn then_composes_shuffles() {
         let (a, b) = (Shuffle([1, 2, 0, 3, 4]), Shuffle([0, 2, 1, 4, 3]));
         assert!((0..MOST).all(|p| a.then(b).of(p) == b.of(a.of(p))));
         assert!((0..MOST).all(|p| a.at(a.of(p)) == p));

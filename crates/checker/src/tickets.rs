@@ -1,23 +1,21 @@
-//! Tickets without a cap.
+//! Unbounded tickets in finitely many states.
 //!
-//! Tickets grow for ever, but an algorithm can only compare them and take the next of one. So a state may keep their order
-//! and the *gaps* between neighbours in that order: 0, 1, or "2 or more". Zero stays zero. This leaves finitely many states.
-//! (An algorithm that compares a ticket with the next but one of another needs "3 or more" instead, and so on: the search
-//! starts again with the next [`WIDTHS`] when it meets one.)
+//! Tickets grow for ever, but an algorithm can only compare them and take the next of one. So it is enough that a state
+//! has their order and the *gaps* between neighbours in that order: 0, 1, or "2 or more". Zero stays zero. This leaves
+//! finitely many states. (An algorithm that compares a ticket with the next but one of another needs "3 or more"
+//! instead, and so on: the search then restarts with the next of [`WIDTHS`].)
 //!
-//! A gap of "2 or more" stands for every real one. When a process takes the `next` of the lower neighbour, the new ticket
-//! lies inside, and what is left above it is 1 or again "2 or more", depending on numbers the state no longer knows: the
-//! search follows both. (Closing gaps without that is wrong: real gaps of 3 would be treated as 2 and two `next`s in a row
-//! would meet a ticket they should stay below. `bakery` does this with three processes.) So every real run is among those
-//! searched: what holds there holds. A counterexample is run again with real numbers before it is believed.
+//! A gap of "2 or more" stands for every such real gap. When a process takes the `next` of the lower neighbour, the new
+//! ticket lies in the gap, and the gap above it is 1 or again "2 or more", depending on numbers that the state does not
+//! have: the search follows both, it *splits*. (Closing gaps without splitting is unsound: a real gap of 3 would be
+//! treated as 2, and two `next`s in a row would meet a ticket they should stay below. This occurs in `bakery` with
+//! three processes.) So every real execution is among those searched, and a property that holds for these holds. A
+//! counterexample is executed with real numbers before it is reported.
 use doorway_memory::{Ticket, Value};
 
-use crate::{
-    error::Fault,
-    view::{Kind, Word},
-};
+use crate::{error::Fault, registers::Kind, view::Word};
 
-/// Gaps from here on look alike; the smallest that will do.
+/// The widths from which on gaps are not told apart; the search uses the first that suffices.
 pub(crate) const WIDTHS: [u32; 3] = [2, 3, 4];
 
 /// A set of ticket numbers below 128.
@@ -58,8 +56,8 @@ impl TicketSet {
         })
     }
 
-    /// The sets of tickets this one may have to be renumbered around: `before` is the tickets of the state before the step,
-    /// `self` those after it. A ticket that is new in a wide gap can have room above it, or not.
+    /// The tickets below which there may or may not be room, because a step has put a new ticket into the wide gap
+    /// below them. `before` has the tickets before the step, `self` those after it.
     pub(crate) fn splits(self, before: TicketSet, wide: u32) -> TicketSet {
         let fresh = self.0 & !(before.0 | 1);
         // The new ticket is one above the lower end of the gap, and the upper end is `wide` above that.
@@ -77,11 +75,11 @@ impl TicketSet {
         })
     }
 
-    /// Whether every gap is normal already.
+    /// Whether no gap has to be closed.
     #[inline]
     pub(crate) fn is_normal(self, wide: u32) -> bool {
         let set = self.0 | 1;
-        // Every ticket but zero has another not far below it.
+        // Every ticket but zero has another one at most `wide` below it.
         let near = (1..=wide).fold(0, |near, gap| near | set << gap);
         set & !near & !1 == 0
     }
@@ -101,12 +99,12 @@ pub(crate) fn of(kind: Kind, word: u64) -> Result<TicketSet, Fault> {
     if fits { Ok(set) } else { Err(Fault::TooManyTickets) }
 }
 
-/// New numbers for a state's tickets, in the same order and with the gaps closed. Made for every other step of a search, so it
-/// is a plain table.
+/// New numbers for the tickets of a state, in the same order and with the gaps closed. One is made for every other step
+/// of a search, so it is a plain table.
 pub(crate) struct Closing([u8; 128]);
 
 impl Closing {
-    /// Closes the gaps, except that there is room below those in `roomy`.
+    /// Closes the gaps, but leaves a wide one below each of the tickets in `roomy`.
     pub(crate) fn of(tickets: TicketSet, roomy: TicketSet, wide: u32) -> Closing {
         let mut numbers = [0; 128];
         let (mut last, mut number) = (0, 0);
@@ -118,18 +116,18 @@ impl Closing {
         Closing(numbers)
     }
 
-    /// What becomes of some of the tickets.
+    /// The new numbers of some of the tickets.
     pub(crate) fn image(&self, tickets: TicketSet) -> TicketSet {
         TicketSet(tickets.numbers().fold(0, |set, ticket| set | 1 << self.0[ticket as usize]))
     }
 }
 
 impl Closing {
-    /// Everything that can be told about a ticket that may be any number: it is one of these, or lies somewhere between two of
-    /// them or above all. Where it lies, room is made if need be; and then this is its number.
+    /// The positions of a ticket that may be any number: it is one of `tickets`, or lies between two of them or above
+    /// all. Each comes with the new numbers that make room for it, and its own number.
     pub(crate) fn around_any(tickets: TicketSet, wide: u32) -> Vec<(Closing, u32)> {
         let sorted: Vec<u32> = tickets.with_zero().numbers().collect();
-        // The same numbers, except that the ticket at this index and those after it are so much further up.
+        // The same numbers, except that the ticket at this index and those after it are larger by `by`.
         let opened = |at: usize, by: u32| {
             let mut numbers = [0; 128];
             for (i, &ticket) in sorted.iter().enumerate() {
@@ -158,7 +156,7 @@ impl Closing {
 }
 
 impl TicketSet {
-    /// With one more.
+    /// The set with one more number.
     pub(crate) fn with(self, number: u32) -> TicketSet {
         TicketSet(self.0 | 1 << number)
     }
@@ -169,7 +167,7 @@ impl TicketSet {
 pub(crate) struct Numbering(Vec<(u64, u64)>);
 
 impl Numbering {
-    /// Opens every wide gap further.
+    /// Widens every wide gap by `by`.
     pub(crate) fn widening(tickets: TicketSet, wide: u32, by: u64) -> Numbering {
         let mut pairs = vec![(0, 0)];
         let (mut last, mut number) = (0, 0);
@@ -182,7 +180,7 @@ impl Numbering {
         Numbering(pairs)
     }
 
-    /// The one that takes a set to another of the same size.
+    /// Maps the numbers of a set to those of another set of the same size, in order.
     pub(crate) fn between(from: TicketSet, to: TicketSet) -> Numbering {
         Numbering(std::iter::zip(from.numbers(), to.numbers()).map(|(a, b)| (u64::from(a), u64::from(b))).collect())
     }
@@ -205,10 +203,10 @@ impl Numbering {
         )
     }
 
-    /// Whether two new numbers, each of a ticket or of a few `next`s of one, compare as they would whatever the gaps were that
-    /// this widens: the nearer end must still be the smaller one in the old numbers, where gaps are smallest.
+    /// Whether two new numbers, each of a ticket or of a few `next`s of one, compare in the same way however wide the
+    /// gaps are: the comparison must have the same result for the old numbers, where gaps are smallest.
     pub(crate) fn compares_alike(&self, a: u64, b: u64) -> bool {
-        /// A wide gap is open further than that, so what is so far above a ticket has been counted up.
+        /// Less than the width of a widened gap: a number further above a ticket did not come from few `next`s.
         const FAR: u64 = 1 << 18;
         let old = |new: u64| {
             let &(old, base) = self.0.iter().rev().find(|&&(_, base)| base <= new)?;
@@ -232,7 +230,7 @@ impl Numbering {
         (kind.renumber)(word, &mut |ticket| self.number(ticket.to_word()).map_or(ticket, Ticket::of_word))
     }
 
-    /// As [`apply_to`](Self::apply_to), where a ticket not covered must be the next of one that is.
+    /// As [`apply_to`](Self::apply_to), but a ticket without a new number must be the next of one with.
     pub(crate) fn apply_with_next(&self, kind: Kind, word: u64) -> Option<u64> {
         let mut covered = true;
         let renumbered = (kind.renumber)(word, &mut |ticket| {
@@ -254,7 +252,7 @@ pub(crate) fn collect(kind: Kind, word: u64, into: &mut Vec<u64>) {
 }
 
 impl TicketSet {
-    /// With zero, which every state has.
+    /// The set with zero, which every state has.
     pub(crate) fn with_zero(self) -> TicketSet {
         self.union(TicketSet::ZERO)
     }
@@ -288,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn subsets_are_all_of_them() {
+    fn subsets_yields_every_subset() {
         assert_eq!(set(&[2, 5]).subsets().collect::<Vec<_>>(), [set(&[]), set(&[2]), set(&[5]), set(&[2, 5])]);
     }
 }

@@ -1,108 +1,35 @@
-//! A memory that re-runs a process from what it has seen.
+//! A memory that replays a process from its history.
 //!
-//! A stack frame can be neither copied nor hashed, but a process is deterministic: its local state is a function of what its
-//! accesses returned. So the checker keeps that list, the *history*. To take a step it runs the section from its start,
-//! answers the recorded accesses from the history, performs one new access, and stops the process at the next.
+//! A stack frame can be neither copied nor hashed, but a process is deterministic: its local state is a function of
+//! what its accesses returned. So the checker keeps that list, the *history*. To take a step it executes the section
+//! from its start, answers the recorded accesses from the history, performs one more, and halts the process at the
+//! next.
 //!
-//! A finished loop turn is replaced in the history by the loop's state, a finished loop by its result: a busy-wait comes
-//! back to the very same history.
+//! A finished loop turn is replaced in the history by the loop's state, a finished loop by its result: a busy-wait
+//! returns to the same history.
 use std::{
-    fmt,
-    marker::PhantomData,
     ops::ControlFlow::{self, Break, Continue},
-    panic::{AssertUnwindSafe, Location, catch_unwind},
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    panic::Location,
 };
 
-use doorway_memory::{Home, Linked, Local, Memory, Name, Narrow, Number, Pid, Sink, Source, Space, Ticket, Value};
+use doorway_memory::{Linked, Local, Memory, Narrow, Number, Pid, Sink, Source, Value};
 
-use crate::{error::Fault, model::Fences, program::Section};
+use crate::{
+    access::{Access, NO_REGISTER, Op, line_of},
+    error::Fault,
+    model::Fences,
+    program::Section,
+    registers::{Handle, Kind},
+};
 
-/// More accesses than this in one section without a `turns` means the loop is not a `turns`.
+/// With more accesses than this in one section, a loop is not written with `turns`.
 const ACCESS_LIMIT: usize = 1_000;
-/// More turns than this without an access means they never end.
+/// With more turns than this without an access, a loop does not end.
 const IDLE_LIMIT: usize = 1_000_000;
-/// So do turns that have saved more words than this: their state grows.
+/// With more words than this saved in turns without an access, the state of a loop grows for ever.
 const IDLE_WORDS_LIMIT: usize = 20_000_000;
-/// A process that goes on this often after being told to stop will never stop.
+/// With more accesses than this after a halt, a process ignores halts for ever.
 const DEAF_LIMIT: usize = 10_000;
-
-/// The registers of the algorithm under check, in the order they were made.
-#[derive(Debug)]
-pub struct Registers {
-    pub(crate) list: Vec<Register>,
-    /// Tells this space from all others.
-    pub(crate) space: u64,
-}
-
-impl Default for Registers {
-    fn default() -> Registers {
-        static SPACES: AtomicU64 = AtomicU64::new(0);
-        // ORDERING: a number nobody else gets; nothing is published with it.
-        Registers { list: Vec::new(), space: SPACES.fetch_add(1, Relaxed) }
-    }
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Register {
-    pub(crate) name: Name,
-    pub(crate) home: Home,
-    pub(crate) init: u64,
-    pub(crate) kind: Kind,
-}
-
-impl Register {
-    /// A register of the checker's own.
-    pub(crate) fn counter(name: &'static str) -> Register {
-        Register { name: Name::new(name), home: Home::Nobody, init: 0, kind: Kind::of::<u64>() }
-    }
-}
-
-/// What the checker needs to know of a value's type once the type itself is gone.
-#[derive(Clone, Copy)]
-pub(crate) struct Kind {
-    pub(crate) renumber: fn(u64, &mut dyn FnMut(Ticket) -> Ticket) -> u64,
-    pub(crate) show: fn(u64) -> String,
-    pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
-}
-
-impl Kind {
-    fn of<T: Value>() -> Kind {
-        struct Show<T>(T);
-        impl<T: Value> fmt::Display for Show<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.show(f)
-            }
-        }
-        Kind {
-            renumber: |word, f| T::of_word(word).map_tickets(f).to_word(),
-            show: |word| Show(T::of_word(word)).to_string(),
-            domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
-        }
-    }
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Kind")
-    }
-}
-
-/// A register of the algorithm under check.
-#[derive(Debug)]
-pub struct Handle<T> {
-    register: u32,
-    space: u64,
-    of: PhantomData<fn() -> T>,
-}
-
-impl Space for Registers {
-    type Mem = View;
-    fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> Handle<T> {
-        self.list.push(Register { name, home, init: init.to_word(), kind: Kind::of::<T>() });
-        Handle { register: self.list.len() as u32 - 1, space: self.space, of: PhantomData }
-    }
-}
 
 /// One entry of a history.
 #[derive(Clone, Copy, Debug)]
@@ -112,10 +39,10 @@ pub(crate) struct Word {
     pub(crate) kind: Kind,
 }
 
-/// Where in the program an entry was made: a replay that meets another access there is not deterministic.
+/// The origin of an entry: a replay that comes to another access there is not deterministic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum What {
-    /// A loop goes on; its state follows.
+    /// A loop continues; its state follows.
     Continued,
     /// A loop has ended; its result follows.
     Broken,
@@ -125,157 +52,18 @@ pub(crate) enum What {
     Access(Op, u32),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Op {
-    Read,
-    Test,
-    Write,
-    FetchAdd,
-    Swap,
-    CompareSwap,
-    Update,
-    /// A read, except that the register remembers who has loaded it.
-    LoadLinked,
-    StoreConditional,
-    /// Accesses no register.
-    Fence,
-    Barrier,
-}
-
-/// In place of a register's number, where there is none.
-const NO_REGISTER: u32 = u32::MAX;
-
-/// An access, about to happen or done.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
-    pub(crate) op: Op,
-    pub(crate) reg: u32,
-    pub(crate) operands: [u64; 2],
-    pub(crate) line: Option<&'static str>,
-    pub(crate) place: &'static Location<'static>,
-    /// What the access returned, once it is done.
-    pub(crate) result: u64,
-    /// What the register held before, once it is done.
-    pub(crate) before: u64,
-    /// What it holds now, once it is done.
-    pub(crate) after: u64,
-}
-
-impl Op {
-    pub(crate) fn is_read(self) -> bool {
-        matches!(self, Op::Read | Op::Test | Op::LoadLinked)
-    }
-
-    /// What it asks of a memory, as the catalogue says it.
-    pub(crate) fn primitive(self) -> &'static str {
-        match self {
-            Op::Read | Op::Test => "read",
-            Op::Write => "write",
-            Op::FetchAdd => "fetch-and-add",
-            Op::Swap => "swap",
-            Op::CompareSwap => "compare-and-swap",
-            Op::Update => "update",
-            Op::LoadLinked | Op::StoreConditional => "LL/SC",
-            Op::Fence => "fence",
-            Op::Barrier => "barrier",
-        }
-    }
-
-    /// Whether a safe register can do it.
-    pub(crate) fn is_safe(self) -> bool {
-        matches!(self, Op::Read | Op::Test | Op::Write)
-    }
-
-    pub(crate) fn is_fence(self) -> bool {
-        matches!(self, Op::Fence | Op::Barrier)
-    }
-
-    /// Whether one's own earlier writes must be visible first.
-    pub(crate) fn drains(self) -> bool {
-        !matches!(self, Op::Read | Op::Test | Op::LoadLinked | Op::Write)
-    }
-}
-
-impl Access {
-    pub(crate) fn same_as(&self, other: &Access) -> bool {
-        (self.op, self.reg, self.operands) == (other.op, other.reg, other.operands)
-    }
-
-    /// The register, if there is one: a fence has none.
-    pub(crate) fn register(&self) -> Option<usize> {
-        (!self.op.is_fence()).then_some(self.reg as usize)
-    }
-
-    /// Whether it fails if it does not find what it wants.
-    pub(crate) fn can_fail(&self) -> bool {
-        matches!(self.op, Op::CompareSwap | Op::StoreConditional)
-    }
-
-    /// Whether the register, holding `word`, is written: even with what it holds already.
-    pub(crate) fn writes(&self, word: u64) -> bool {
-        match self.op {
-            Op::Read | Op::Test | Op::LoadLinked | Op::Fence | Op::Barrier => false,
-            Op::Write | Op::FetchAdd | Op::Swap | Op::Update => true,
-            Op::CompareSwap => word == self.operands[0],
-            Op::StoreConditional => word & self.operands[1] != 0,
-        }
-    }
-
-    /// The access as the papers write it: `flag[0] := true`, `flag[1] = false`.
-    pub(crate) fn text(&self, registers: &[Register]) -> String {
-        let Some(reg) = self.register() else {
-            return if self.op == Op::Fence { "fence" } else { "barrier" }.to_string();
-        };
-        let Register { name, kind, .. } = &registers[reg];
-        let show = |word| {
-            let shown = catch_unwind(AssertUnwindSafe(|| (kind.show)(word)));
-            shown.unwrap_or_else(|_| "(its Debug panics)".to_string())
-        };
-        let [first, second] = self.operands;
-        match self.op {
-            Op::Read | Op::Test => format!("{name} = {}", show(self.before)),
-            Op::Write => format!("{name} := {}", show(first)),
-            Op::FetchAdd => format!("fetch-and-add({name}, {}) = {}", show(first), show(self.before)),
-            Op::Swap => format!("swap({name}, {}) = {}", show(first), show(self.before)),
-            Op::CompareSwap => {
-                format!("compare-and-swap({name}, {}, {}) = {}", show(first), show(second), self.result == 1)
-            }
-            Op::LoadLinked => format!("LL({name}) = {}", show(self.before)),
-            Op::StoreConditional => format!("SC({name}, {}) = {}", show(first), self.result == 1),
-            Op::Update => format!("{name} := {} (was {})", show(self.after), show(self.before)),
-            Op::Fence | Op::Barrier => unreachable!("it has no register"),
-        }
-    }
-
-    /// The paper's line, or the line of the source.
-    pub(crate) fn line(&self) -> String {
-        line_of(self.line, self.place)
-    }
-}
-
-fn line_of(line: Option<&str>, place: &Location<'_>) -> String {
-    match line {
-        Some(line) => line.to_string(),
-        None => {
-            let file = place.file();
-            let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-            format!("{file}:{}", place.line())
-        }
-    }
-}
-
-/// How far a run goes.
+/// How far a process is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Mode {
     /// Up to the next access, without performing it.
     Look,
     /// Performs one access on a register holding this word, then up to the next.
     Step(u64),
-    /// The access of this run has been performed.
+    /// The access of this step has been performed.
     Stepped,
 }
 
-/// The memory as the process under check sees it: a replay of its history, and one access more.
+/// The memory as the process under check sees it: a replay of its history, and one more access.
 #[derive(Debug)]
 pub struct View {
     pub(crate) history: Vec<Word>,
@@ -284,36 +72,37 @@ pub struct View {
     fences: Fences,
     halted: bool,
     line: Option<&'static str>,
-    /// The access the process stopped before (looking), or has performed (stepping).
+    /// The access before which the process was halted (looking), or which it performed (stepping).
     pub(crate) access: Option<Access>,
-    /// What the accessed register holds now.
+    /// What the accessed register holds after the step.
     pub(crate) written: u64,
     pub(crate) fault: Option<Fault>,
-    /// Who the process is: a register remembers who has loaded it.
+    /// The number of the process: a linked register remembers which processes have loaded it.
     pub(crate) process: Pid,
-    /// Where the process is, for messages.
+    /// The section of the process, for messages.
     pub(crate) section: Section,
-    /// Where it was when it was told to stop.
-    stopped_in: Option<Section>,
-    /// The line of the latest access it came to before that.
+    /// The section in which it was halted.
+    halted_in: Option<Section>,
+    /// The line of the latest access it came to before the halt.
     latest: Option<(Option<&'static str>, &'static Location<'static>)>,
-    /// The space its registers are from, if that is known.
+    /// The space of its registers, if known.
     pub(crate) space: Option<u64>,
     idle: usize,
     idle_words: usize,
     deaf: usize,
 }
 
-/// The process stops here; only the checker sees it.
+/// The error with which the checker halts a process.
 #[derive(Debug)]
 pub struct Halt(());
 
 impl View {
+    /// A view for the next access, without performing it.
     pub(crate) fn look(history: Vec<Word>, fences: Fences) -> View {
         View::new(history, Mode::Look, fences)
     }
 
-    /// Performs the next access on a register that holds `value`.
+    /// A view that performs the next access on a register that holds `value`.
     pub(crate) fn step(history: Vec<Word>, fences: Fences, value: u64) -> View {
         View::new(history, Mode::Step(value), fences)
     }
@@ -331,7 +120,7 @@ impl View {
             fault: None,
             process: 0,
             section: Section::Remainder,
-            stopped_in: None,
+            halted_in: None,
             latest: None,
             space: None,
             idle: 0,
@@ -340,15 +129,15 @@ impl View {
         }
     }
 
-    /// Whether the process was told to stop.
+    /// Whether the process was halted.
     pub(crate) fn halted(&self) -> bool {
         self.halted
     }
 
-    /// The section and the line of what the process did last; for one that was told to stop, where it was told so.
+    /// The section and line of the latest access; of a halted process, those where it was halted.
     pub(crate) fn whereabouts(&self) -> (Section, String) {
         let line = self.latest.map_or(String::new(), |(line, place)| line_of(line, place));
-        (self.stopped_in.unwrap_or(self.section), line)
+        (self.halted_in.unwrap_or(self.section), line)
     }
 
     /// Forgets the history after the first `len` entries.
@@ -367,11 +156,11 @@ impl View {
             self.deaf += 1;
             self.fault.get_or_insert(Fault::SwallowedHalt);
             if self.deaf > DEAF_LIMIT {
-                // There is no other way out of a process that does not listen.
+                // Only unwinding ends a process that ignores halts.
                 std::panic::resume_unwind(Box::new(Fault::SwallowedHalt));
             }
         }
-        self.stopped_in.get_or_insert(self.section);
+        self.halted_in.get_or_insert(self.section);
         self.halted = true;
         Halt(())
     }
@@ -386,7 +175,7 @@ impl View {
         self.push(what, u64::from(what == What::Broken), Kind::of::<bool>());
     }
 
-    /// The word of a value that is stored; a value must come out as it went in.
+    /// The word of a value that is stored; it is a fault if the word is that of another value.
     fn word_of<T: Value>(&mut self, value: T) -> u64 {
         let word = value.to_word();
         if T::of_word(word) != value {
@@ -500,7 +289,7 @@ impl Memory for View {
     fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Halt> {
         let (expected, wanted) = (self.word_of(old), self.word_of(new));
         self.access(Op::CompareSwap, reg, [expected, wanted], |word| {
-            // Of values, not of words: tickets are seen to be compared.
+            // The comparison is of values, not of words, so that comparisons of tickets are recorded.
             if T::of_word(word) == old { (wanted, true) } else { (word, false) }
         })
     }
@@ -517,8 +306,8 @@ impl Memory for View {
         }
     }
 
-    // A linked register's tag is the set of processes that have loaded it since it was last written: versions would grow for
-    // ever. What a process keeps of a load is the value only, so that equal states are equal.
+    // The tag of a linked register is the set of processes that have loaded it since it was last written: a version
+    // number would grow for ever. A process keeps only the value of a load, so that states do not differ in more.
     fn load_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>) -> Result<Linked<T>, Halt> {
         let me = 1 << self.process;
         self.access(Op::LoadLinked, reg, [0; 2], |word| {
@@ -612,7 +401,7 @@ impl Memory for View {
     }
 
     fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {
-        // Every turn is of the same line, in the paper and in the source.
+        // Every turn has the same line, in the paper and in the source.
         let (line, place) = (self.line.take(), Location::caller());
         self.spin(|m| {
             m.own(reg)?;
@@ -650,11 +439,13 @@ impl Source for View {
 
 #[cfg(test)]
 mod tests {
+    use doorway_memory::Space;
     use doorway_memory::conformance::{self, Harness};
 
     use super::*;
+    use crate::registers::Registers;
 
-    /// Runs a body access by access, each time from the start.
+    /// Executes a body access by access, each time from the start.
     struct Replaying;
 
     impl Harness for Replaying {
@@ -688,12 +479,12 @@ mod tests {
     }
 
     #[test]
-    fn conforms() {
+    fn conforms_to_the_interface_of_memory() {
         conformance::all(&Replaying);
     }
 
     #[test]
-    fn accesses_read_like_the_papers() {
+    fn accesses_are_printed_as_in_papers() {
         let mut registers = Registers::default();
         let tail = registers.shared("tail", None::<usize>);
         let text = |access: &dyn Fn(&mut View)| {

@@ -1,24 +1,27 @@
-//! Everyone who tries to enter or to leave eventually has; everyone alive, if processes can die, once there are no more deaths.
+//! `starvation-freedom`: in a fair execution, every process that starts the doorway eventually enters, and every
+//! process that starts the exit section completes it. With deaths: in executions with finitely many deaths, every live
+//! process.
 use super::{Evidence, Violation, waits::with_few_deaths};
-use crate::{program::Section, real::Finder, run::Path};
+use crate::{execution::Path, program::Section, real::Finder};
 
-impl Evidence<'_> {
-    pub(super) fn starvation(&self, find: &impl Finder) -> Option<Violation> {
-        let judge = &self.judge;
-        let round = |path: Path, p| {
-            let section = judge.section(judge.end(&path), p);
-            judge.lasso(path, |state| judge.section(state, p) == section, with_few_deaths(judge, p), None)
-        };
-        let (path, p) = find.find_bad(judge, |p| &self.waits[p].starving, round)?;
-        let note = match judge.section(judge.end(&path), p) {
-            Section::Exit => format!("process {p} never gets out of its exit"),
-            Section::Abandon => format!("process {p} never gets done with giving up"),
-            Section::Reap => format!("process {p} is dead, and never done with"),
-            _ => format!("process {p} never gets inside"),
-        };
-        let processes = self.processes(|waits| !waits.starving.is_empty());
-        Some(Violation { path, processes, note })
+pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Violation> {
+    let judge = &evidence.judge;
+    if let Some(alike) = &evidence.alike {
+        return alike.starvation(judge).map(Violation::of_one_alike);
     }
+    let round = |path: Path, p| {
+        let section = judge.section(judge.end(&path), p);
+        judge.lasso(path, |state| judge.section(state, p) == section, with_few_deaths(judge, p), None)
+    };
+    let (path, p) = find.find_bad(judge, |p| &evidence.waits[p].starving, round)?;
+    let note = match judge.section(judge.end(&path), p) {
+        Section::Exit => format!("process {p} never completes its exit section"),
+        Section::Abort => format!("process {p} never completes its abort"),
+        Section::Reap => format!("process {p} is dead, and never completely reaped"),
+        _ => format!("process {p} never enters"),
+    };
+    let processes = evidence.processes(|waits| !waits.starving.is_empty());
+    Some(Violation { path, processes, note })
 }
 
 #[cfg(test)]
@@ -27,19 +30,19 @@ mod tests {
 
     use crate::{Model, Property, check};
 
-    /// Why starvation-freedom is about runs with finitely many deaths: process 1 announces itself with its old ticket, which
-    /// is smaller, and dies before it has taken another; so does whoever has its number next.
+    /// Why starvation-freedom is about executions with finitely many deaths: process 1 announces itself with its old
+    /// ticket, which is smaller, and dies before it has taken a new one; so does the next process with its number.
     #[test]
-    fn one_who_dies_in_the_doorway_for_ever_can_be_in_everyones_way() {
+    fn endless_deaths_in_the_doorway_can_starve_a_waiter() {
         let model = Model::new(2).deaths().only([Property::StarvationFreedom]);
         let k_bakery = |space: &mut _| KBakery::new(space, 2, 1);
         assert!(check(&model, k_bakery).unwrap().holds(Property::StarvationFreedom));
         let report = check(&Model { endless_deaths: true, ..model }, k_bakery).unwrap();
         let finding = report.finding(Property::StarvationFreedom);
-        let run = finding.run.as_ref().expect("it fails");
-        let lines: Vec<String> = run.to_string().lines().map(str::to_string).collect();
+        let execution = finding.execution.as_ref().expect("it fails");
+        let lines: Vec<String> = execution.to_string().lines().map(str::to_string).collect();
         assert_eq!(
-            lines[run.cycle_at.expect("it goes on for ever")..].join("\n"),
+            lines[execution.cycle_at.expect("it goes on for ever")..].join("\n"),
             "\
 \x20 then for ever
 \x20  7  p1  14  Ticket[1] = 0

@@ -1,7 +1,8 @@
-//! One pass for each process over the states in which it is on its way in or out.
+//! What can happen while a process is in its doorway, waiting, exit, abort or reap section: one pass for each process.
 use doorway_memory::Pid;
 
 use crate::{
+    actor::{Actor, ActorSet},
     components::{Marks, Steps, Subgraph},
     graph::Id,
     judge::{Judge, StateSet},
@@ -12,55 +13,56 @@ use crate::{
 /// What can happen for ever while one process stays in one section.
 #[derive(Default)]
 pub(crate) struct Waits {
-    /// States on a fair cycle: the process can be kept there for ever though everyone goes on who has not crashed, and nobody
-    /// dies any more.
+    /// States on a fair cycle without deaths: the process can be kept there for ever though every process that has not
+    /// crashed goes on.
     pub(crate) starving: StateSet,
     /// States on a cycle with a step of the process, for each section: the section takes unboundedly many steps.
     pub(crate) endless: [StateSet; Section::ALL.len()],
-    /// States on a cycle in which another gets inside again and again…
+    /// States on a cycle in which another process enters…
     pub(crate) overtaken: StateSet,
-    /// …and who that can be, as bits.
+    /// …and the processes that can, as bits.
     pub(crate) overtakers: u32,
 }
 
 impl Waits {
     pub(crate) fn of(judge: &Judge<'_>, p: Pid) -> Waits {
-        /// Bits from here on say who gets inside; the lower ones, who steps, and whose writes become visible.
-        const ENTRIES: usize = 16;
+        /// In labels, the bits from here on are the processes that enter; the lower ones are an [`ActorSet`] without
+        /// crashes.
+        const ENTRIES: usize = 48;
         let everyone = (1_u32 << judge.model.n) - 1;
         let mut waits = Waits::default();
-        let label = |from, q: Pid, to| {
-            let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, q, to);
-            1 << q | u32::from(overtakes) << (ENTRIES + q)
+        let label = |from, actor: Actor, to| {
+            let overtakes = judge.section(from, p) == Section::Wait && judge.enters(from, actor, to);
+            ActorSet::of(actor).0 | u64::from(overtakes) << (ENTRIES + actor.pid())
         };
-        let is_fair = |members: &[Id], stepping: u32| {
-            // Who does not step is in the same section in all of these states.
-            stepping >> p & 1 == 1
-                && judge.may_crash(everyone & !(stepping | judge.resting(members[0])))
+        let is_fair = |members: &[Id], stepping: ActorSet| {
+            // A process without a step is in the same section in all of these states.
+            stepping.contains(Actor::Process(p))
+                && judge.may_crash(everyone & !(stepping.processes() | judge.resting(members[0])))
                 && judge.memory_is_fair(members[0], stepping)
         };
-        let is_there = |section: &Section| match section {
-            Section::Abandon => judge.model.abandons,
+        let is_in_model = |section: &Section| match section {
+            Section::Abort => judge.model.aborts,
             Section::Reap => judge.model.deaths,
             _ => true,
         };
-        for section in [Section::Doorway, Section::Wait].into_iter().chain(Section::WAYS_OUT).filter(is_there) {
-            let inside = |state| judge.section(state, p) == section;
-            let there = Subgraph { graph: judge.graph, inside, keep: unless_reaped_anew(judge, p) };
+        for section in [Section::Doorway, Section::Wait].into_iter().chain(Section::LEAVING).filter(is_in_model) {
+            let in_section = |state| judge.section(state, p) == section;
+            let stays = Subgraph { graph: judge.graph, inside: in_section, keep: unless_reaped_anew(judge, p) };
             let mut fair = StateSet::default();
-            there.components(
+            stays.components(
                 || judge.model.cancelled(),
                 label,
                 |members, labels, _| {
                     if labels == 0 {
                         return;
                     }
-                    let stepping = labels & ((1 << ENTRIES) - 1);
-                    let overtakers = labels >> ENTRIES;
+                    let stepping = ActorSet(labels & ((1 << ENTRIES) - 1));
+                    let overtakers = (labels >> ENTRIES) as u32;
                     waits.overtakers |= overtakers;
                     let bad = [
                         (is_fair(members, stepping), if judge.model.deaths { &mut fair } else { &mut waits.starving }),
-                        (stepping >> p & 1 == 1, &mut waits.endless[section as usize]),
+                        (stepping.contains(Actor::Process(p)), &mut waits.endless[section as usize]),
                         (overtakers != 0, &mut waits.overtaken),
                     ];
                     for (is_bad, set) in bad {
@@ -75,17 +77,18 @@ impl Waits {
             if fair.is_empty() {
                 continue;
             }
-            // Of what is fair with deaths, what is without. A step less is never fairer, so all of it is among these states.
+            // The cycles that are fair without deaths. Fewer steps are never fairer, so they are among the states just
+            // found.
             let without = Subgraph {
                 graph: judge.graph,
-                inside: |state| fair.contains(state) && inside(state),
+                inside: |state| fair.contains(state) && in_section(state),
                 keep: with_few_deaths(judge, p),
             };
             without.components(
                 || judge.model.cancelled(),
-                |_, q, _| 1 << q,
+                |_, actor, _| ActorSet::of(actor).0,
                 |members, stepping, _| {
-                    if is_fair(members, stepping) {
+                    if is_fair(members, ActorSet(stepping)) {
                         for &state in members {
                             waits.starving.insert(state);
                         }
@@ -97,11 +100,11 @@ impl Waits {
     }
 }
 
-/// How often each other process can enter while one waits, when it is not unboundedly often.
+/// The largest number of times that each other process can enter while one waits, where there is a bound.
 pub(crate) struct Entries {
     /// In any passage…
     pub(crate) in_all: Vec<u32>,
-    /// …and in those it started only after this one had completed the doorway.
+    /// …and in passages started after the waiter had completed the doorway.
     pub(crate) late: Vec<u32>,
 }
 
@@ -117,12 +120,12 @@ impl Entries {
     fn counted_in<C: Counter>(judge: &Judge<'_>, p: Pid) -> Option<Entries> {
         let n = judge.model.n;
         let mut entries = Entries { in_all: vec![0; n], late: vec![0; n] };
-        // How often each other can enter, from each state on.
+        // The most entries of each other process, from each state on.
         let mut ahead = vec![C::default(); judge.graph.ids() * n];
         let mut fits = true;
         let waiting = |state| judge.section(state, p) == Section::Wait;
-        let there = Subgraph { graph: judge.graph, inside: waiting, keep: any };
-        there.components(
+        let waits = Subgraph { graph: judge.graph, inside: waiting, keep: any };
+        waits.components(
             || judge.model.cancelled(),
             |_, _, _| 0,
             |members, _, marks| {
@@ -146,11 +149,11 @@ impl Entries {
     }
 }
 
-/// A number of entries, in as few bytes as will do.
+/// A number of entries.
 trait Counter: Copy + Default + Into<u32> + TryFrom<u32> {}
 impl<C: Copy + Default + Into<u32> + TryFrom<u32>> Counter for C {}
 
-/// How often each other can enter from a component on, given that for the states it leads to.
+/// The most entries of each other process from a component on, given those for the states it leads to.
 fn most_from<C: Counter>(
     judge: &Judge<'_>,
     p: Pid,
@@ -161,31 +164,31 @@ fn most_from<C: Counter>(
     let n = judge.model.n;
     let mut most = [0; MAX_PROCESSES];
     for &state in members {
-        for (q, target) in judge.graph.steps(state) {
+        for (actor, target) in judge.graph.steps(state) {
             if judge.section(target, p) != Section::Wait || marks.same(state, target) {
                 continue;
             }
-            let enters = judge.enters(state, q, target);
+            let enters = judge.enters(state, actor, target);
             for (r, (most, &later)) in std::iter::zip(&mut most, &ahead[target as usize * n..][..n]).enumerate() {
-                *most = (*most).max(later.into() + u32::from(enters && r == q));
+                *most = (*most).max(later.into() + u32::from(enters && r == actor.pid()));
             }
         }
     }
     most
 }
 
-/// Keeps every step but the deaths of process `p` itself: these end its stay in any section, and begin its reap anew.
-pub(crate) fn unless_reaped_anew<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + use<'a> {
-    move |_, stepping, _| !(judge.model.deaths && stepping == judge.model.interruption_of(p))
+/// Keeps every step but the deaths of process `p` itself, which end its stay in any section and begin its reap anew.
+pub(crate) fn unless_reaped_anew<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Actor, Id) -> bool + use<'a> {
+    move |_, actor, _| !(judge.model.deaths && actor == Actor::Interruption(p))
 }
 
-/// Keeps what can go on for ever while process `p` starves: anything but deaths.
-pub(crate) fn with_few_deaths<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Pid, Id) -> bool + use<'a> {
+/// Keeps the steps that can go on for ever while process `p` starves: all but deaths.
+pub(crate) fn with_few_deaths<'a>(judge: &'a Judge<'a>, p: Pid) -> impl Fn(Id, Actor, Id) -> bool + use<'a> {
     let others_die = judge.model.endless_deaths;
-    move |_, stepping, to| !judge.dies(stepping, to) || (others_die && stepping != judge.model.interruption_of(p))
+    move |_, actor, to| !judge.dies(actor, to) || (others_die && actor != Actor::Interruption(p))
 }
 
 /// Keeps every step.
-pub(crate) fn any(_: Id, _: Pid, _: Id) -> bool {
+pub(crate) fn any(_: Id, _: Actor, _: Id) -> bool {
     true
 }

@@ -1,0 +1,25 @@
+//! Deaths and aborts.
+use doorway_memory::Pid;
+
+use super::{Batch, Origin, Successors};
+use crate::{actor::Actor, graph::Graph};
+
+impl Batch<'_> {
+    /// Process `p` dies, or aborts. Its registers keep their values.
+    pub(super) fn interrupt<const W: usize>(&self, origin: &mut Origin<W>, p: Pid, out: &mut Successors) {
+        let Graph { automaton, layout, .. } = self.graph;
+        let state = origin.state;
+        let local = layout.fields[p].get(&state.words);
+        let interrupted = automaton.interrupted(p, local);
+        for next in [interrupted.aborted, interrupted.dead].into_iter().flatten() {
+            let mut after = state;
+            layout.fields[p].set(&mut after.words, next);
+            after.hash ^= automaton.step_info(p, local).hash ^ automaton.step_info(p, next).hash;
+            if automaton.has_tickets() && automaton.tickets(p, local) != automaton.tickets(p, next) {
+                self.arrive_renumbered(self.tickets_of(origin), after, Actor::Interruption(p), out);
+            } else {
+                self.arrive(after, Actor::Interruption(p), out);
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Sections that take a bounded number of the process's own steps, whatever others do.
+use super::{Evidence, Violation, waits::unless_reaped_anew};
+use crate::{actor::Actor, judge::Need, program::Section, real::Finder};
+
+/// A process can take steps in `section` for ever.
+pub(super) fn unbounded(evidence: &Evidence<'_>, find: &impl Finder, section: Section) -> Option<Violation> {
+    let judge = &evidence.judge;
+    if let Some(alike) = &evidence.alike {
+        return alike.endless(judge, section).map(Violation::of_one_alike);
+    }
+    let round = |path, p| {
+        let in_section = |state| judge.section(state, p) == section;
+        judge.lasso(path, in_section, unless_reaped_anew(judge, p), Some(vec![Need::Step(Actor::Process(p))]))
+    };
+    let (path, p) = find.find_bad(judge, |p| &evidence.waits[p].endless[section as usize], round)?;
+    let processes = evidence.processes(|waits| !waits.endless[section as usize].is_empty());
+    Some(Violation { path, processes, note: format!("process {p} can take steps in `{section}` for ever") })
+}

@@ -1,0 +1,7 @@
+//! `wait-free-doorway`: the doorway takes a bounded number of the process's own steps, whatever others do.
+use super::{Evidence, Violation, bounded_section};
+use crate::{program::Section, real::Finder};
+
+pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Violation> {
+    bounded_section::unbounded(evidence, find, Section::Doorway)
+}
