@@ -1,0 +1,318 @@
+//! The survey: everything that is claimed of an algorithm beside what is found.
+use std::{fmt, panic, sync::Arc};
+
+use doorway_algorithms::{About, Condition, Kind, LocalSpin, Size};
+use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Property, Report, Verdict};
+use doorway_simulator::Variable;
+
+use crate::{Agreement, Comparison, check, claims, compare, glance, glance_limit, remote_references};
+
+/// The number of states up to which another memory is searched in all executions, not just with one passage each.
+const MAX_STATES_OF_ANOTHER_MEMORY: u64 = 600_000;
+
+/// An algorithm and what a survey found about it.
+#[derive(Debug)]
+pub struct Row {
+    /// The algorithm.
+    pub about: &'static About,
+    /// The size at which it was checked.
+    pub size: Size,
+    /// What a check of every property found.
+    pub report: Report,
+    /// The claims beside the report.
+    pub compared: Comparison,
+    /// The number of crashes that it survives: it keeps what progress it has without them. `None` for a part, and if
+    /// that was not decided.
+    pub crashes: Option<usize>,
+    /// For k-exclusion that was checked with k = 1, where surviving k-1 crashes says nothing: whether, of three
+    /// processes with capacity 2 and one passage each, none starves if one crashes. `None` otherwise, and if that was
+    /// not decided.
+    pub survives_one_of_three: Option<bool>,
+    /// The worst remote memory references of a passage, in the CC and the DSM model. `None` if nothing is claimed, as
+    /// for a part, and if that was not decided.
+    pub remote: Option<[Bound; 2]>,
+    /// How they grow, if the source claims how.
+    pub grown: Vec<Grown>,
+    /// What it keeps on total store order, with its fences and with plain stores. `None` for a part.
+    pub tso: Option<[Kept; 2]>,
+    /// What it keeps on safe registers. `None` if it is not meant for them.
+    pub safe: Option<Kept>,
+}
+
+/// How remote memory references grow with a variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Grown {
+    /// The variable.
+    pub variable: Variable,
+    /// The class in the CC and the DSM model.
+    pub class: [String; 2],
+}
+
+/// What a lock keeps, on another memory, of the properties that it is claimed to have and has on this one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// All of them, in executions with at most this number of passages of each process.
+    All(Option<u32>),
+    /// Not this one.
+    Loses(Property),
+    /// The algorithm cannot continue: what it reads violates its assertions.
+    Breaks,
+    /// That was not decided.
+    Unknown,
+}
+
+impl fmt::Display for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kept::All(None) => f.write_str("yes"),
+            Kept::All(Some(1)) => f.write_str("yes, 1 passage"),
+            Kept::All(Some(passages)) => write!(f, "yes, {passages} passages"),
+            Kept::Loses(property) => write!(f, "no {property}"),
+            Kept::Breaks => f.write_str("breaks"),
+            Kept::Unknown => f.write_str("?"),
+        }
+    }
+}
+
+/// Surveys algorithms, one at a time.
+///
+/// ```
+/// use doorway_catalogue::{Surveyor, find};
+/// use doorway_checker::Bound;
+///
+/// let row = Surveyor::default().row(find("mcs").unwrap())?;
+/// assert!(!row.differs() && !row.is_undecided());
+/// assert_eq!(row.remote, Some([Bound::AtMost(8), Bound::AtMost(4)]));
+/// # Ok::<(), doorway_checker::Error>(())
+/// ```
+pub struct Surveyor {
+    shape: Box<dyn Fn(Model) -> Model>,
+    cancelled: Arc<dyn Fn() -> bool>,
+}
+
+impl Default for Surveyor {
+    fn default() -> Surveyor {
+        Surveyor::new(|model| model, Arc::new(|| false))
+    }
+}
+
+impl Surveyor {
+    /// A surveyor that changes every model with `shape`, to set limits, and stops when `cancelled` returns true.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use doorway_catalogue::{Surveyor, find};
+    ///
+    /// let surveyor = Surveyor::new(|model| model.max_states(10), Arc::new(|| false));
+    /// assert!(surveyor.row(find("mcs").unwrap())?.is_undecided());
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    pub fn new(shape: impl Fn(Model) -> Model + 'static, cancelled: Arc<dyn Fn() -> bool>) -> Surveyor {
+        Surveyor { shape: Box::new(shape), cancelled }
+    }
+
+    /// Everything about an algorithm. What was cancelled is missing in the row.
+    ///
+    /// See the [type's example](Surveyor).
+    ///
+    /// # Errors
+    /// If the algorithm violates the interface.
+    pub fn row(&self, about: &'static About) -> Result<Row, Error> {
+        let size = about.size(None, None).expect("an algorithm supports its default size");
+        let mut model = self.model(size);
+        if let Some(passages) = about.survey.passages() {
+            model = model.passages(passages);
+        }
+        let report = check(about, size, &model)?;
+        let compared = compare(&claims(about, &model), &report);
+        let is_lock = about.kind != Kind::Part;
+        let goes_on = || !(self.cancelled)();
+        let mut row = Row {
+            about,
+            size,
+            report,
+            compared,
+            crashes: None,
+            survives_one_of_three: None,
+            remote: None,
+            grown: Vec::new(),
+            tso: None,
+            safe: None,
+        };
+        if is_lock && goes_on() {
+            row.crashes = survived(about, size, &model, &row.report)?;
+        }
+        if about.kind == Kind::KExclusion && size.k == 1 && goes_on() {
+            row.survives_one_of_three = self.survives_one_of(about, Size { n: 3, k: 2 })?;
+        }
+        if about.local_spin.is_some() && goes_on() {
+            let cc = remote_references(about, size, &model, Cost::Cc(FailedCas::Counts))?;
+            let dsm = remote_references(about, size, &model, Cost::Dsm)?;
+            let decided = !cc.stopped && !dsm.stopped;
+            row.remote = decided.then(|| [cc.worst(), dsm.worst()]);
+            row.grown = self.grown(about);
+        }
+        if is_lock && goes_on() {
+            let kept = |memory: fn(Model) -> Model| kept(about, size, &model, &row.report, memory);
+            row.tso = Some([kept(Model::tso), kept(Model::tso_without_fences)]);
+        }
+        if about.tolerates(Condition::SafeRegisters) && goes_on() {
+            row.safe = Some(kept(about, size, &model, &row.report, Model::safe_registers));
+        }
+        Ok(row)
+    }
+
+    fn model(&self, size: Size) -> Model {
+        (self.shape)(Model::new(size.n).k(size.k))
+    }
+
+    /// Whether no process starves if one crashes, with one passage each; `None` if that was not decided.
+    fn survives_one_of(&self, about: &'static About, size: Size) -> Result<Option<bool>, Error> {
+        const PROPERTY: Property = Property::StarvationFreedom;
+        let report = check(about, size, &self.model(size).passages(1).crashes(1).only([PROPERTY]))?;
+        Ok(report.holds(PROPERTY).then_some(true).or(report.fails(PROPERTY).then_some(false)))
+    }
+
+    /// How remote memory references grow with what the source says they do, as simulated.
+    ///
+    /// ```
+    /// use doorway_catalogue::{Surveyor, find};
+    /// let grown = Surveyor::default().grown(find("k-bakery").unwrap());
+    /// assert_eq!(grown[0].class, ["Θ(n)", "Θ(n)"]);
+    /// ```
+    #[must_use]
+    pub fn grown(&self, about: &'static About) -> Vec<Grown> {
+        let Some(claimed) = about.remote else { return Vec::new() };
+        let is_said_to_grow = |&variable: &Variable| match variable {
+            Variable::N => true,
+            Variable::K => about.kind == Kind::KExclusion && claimed.cc.contains('k'),
+            Variable::C => claimed.cc.contains('c'),
+        };
+        let class = |variable, cost| match glance(about, cost, variable, self.cancelled.clone()) {
+            None => "?".to_string(),
+            Some(growth) if growth.unbounded().is_some() => "∞".to_string(),
+            Some(_) if let Some(most) = glance_limit(about) => format!("bounded, n ≤ {most}"),
+            Some(growth) => format!("Θ({})", growth.worst.shape.text(variable)),
+        };
+        let variables = [Variable::N, Variable::K, Variable::C].into_iter().filter(is_said_to_grow);
+        variables
+            .map(|variable| Grown {
+                variable,
+                class: [Cost::Cc(FailedCas::Counts), Cost::Dsm].map(|cost| class(variable, cost)),
+            })
+            .collect()
+    }
+}
+
+/// How many processes may crash without the others losing what progress they have; `None` if that was not decided.
+fn survived(about: &'static About, size: Size, model: &Model, report: &Report) -> Result<Option<usize>, Error> {
+    let progress = [Property::DeadlockFreedom, Property::StarvationFreedom];
+    let held: Vec<Property> = progress.into_iter().filter(|&property| report.holds(property)).collect();
+    if progress.iter().any(|&property| report.finding(property).verdict == Verdict::Unknown) {
+        return Ok(None);
+    }
+    let mut crashes = 0;
+    while !held.is_empty() && crashes < size.n {
+        let more = check(about, size, &model.clone().crashes(crashes + 1).only(held.clone()))?;
+        if held.iter().any(|&property| more.fails(property)) {
+            break;
+        }
+        if !held.iter().all(|&property| more.holds(property)) {
+            return Ok(None);
+        }
+        crashes += 1;
+    }
+    Ok(Some(crashes))
+}
+
+/// What a lock keeps on another memory: in all executions if that does not take too long, else in those with one
+/// passage of each process. A search for exclusion ends as soon as it fails, so that comes first.
+fn kept(about: &'static About, size: Size, model: &Model, report: &Report, memory: fn(Model) -> Model) -> Kept {
+    let claimed = Property::OF_LOCKS.into_iter().filter(|&property| about.holds(property));
+    let held: Vec<Property> = claimed.filter(|&property| report.holds(property)).collect();
+    let exclusion: Vec<Property> = held.iter().copied().filter(|&p| p == Property::Exclusion).collect();
+    let all_passages = memory(model.clone()).max_states(MAX_STATES_OF_ANOTHER_MEMORY);
+    let searches = [
+        (exclusion, all_passages.clone(), None),
+        (held.clone(), all_passages, Some(about.survey.passages())),
+        (held, memory(model.clone()).passages(1), Some(Some(1))),
+    ];
+    // An algorithm that panics on another memory is a finding, not worth a message.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let found = searches.into_iter().find_map(|(properties, model, passages)| {
+        if properties.is_empty() {
+            return None;
+        }
+        let Ok(report) = check(about, size, &model.only(properties.iter().copied())) else {
+            return Some(Kept::Breaks);
+        };
+        let lost = properties.iter().find(|&&property| report.fails(property));
+        let all_hold = properties.iter().all(|&property| report.holds(property));
+        lost.map(|&property| Kept::Loses(property)).or_else(|| passages.filter(|_| all_hold).map(Kept::All))
+    });
+    panic::set_hook(hook);
+    found.unwrap_or(Kept::Unknown)
+}
+
+impl Row {
+    /// Whether anything that is claimed was not decided.
+    ///
+    /// See the [example of `Surveyor`](Surveyor).
+    #[must_use]
+    pub fn is_undecided(&self) -> bool {
+        let is_lock = self.about.kind != Kind::Part;
+        let unknown = self.report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
+        let memory = matches!(self.tso, Some([Kept::Unknown, _])) || matches!(self.safe, Some(Kept::Unknown));
+        unknown
+            || memory
+            || (is_lock && (self.crashes.is_none() || self.tso.is_none()))
+            || (self.about.local_spin.is_some() && self.remote.is_none())
+    }
+
+    /// Whether anything is not as claimed.
+    ///
+    /// See the [example of `Surveyor`](Surveyor).
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        let loses = matches!(self.tso, Some([Kept::Loses(_) | Kept::Breaks, _]))
+            || matches!(self.safe, Some(Kept::Loses(_) | Kept::Breaks));
+        self.compared.overall() == Agreement::Differs || loses || self.crashes_differ() || self.remote_differs()
+    }
+
+    /// Whether it survives fewer crashes than claimed.
+    ///
+    /// See the [example of `Surveyor`](Surveyor).
+    #[must_use]
+    pub fn crashes_differ(&self) -> bool {
+        self.crashes.is_some_and(|crashes| crashes < self.about.crashes(self.size.k))
+            || (self.survives_one_of_three == Some(false) && self.about.crashes(2) > 0)
+    }
+
+    /// Whether its remote memory references are bounded where they are said not to be, or the other way round.
+    ///
+    /// See the [example of `Surveyor`](Surveyor).
+    #[must_use]
+    pub fn remote_differs(&self) -> bool {
+        let found = self.remote.map(|[cc, dsm]| LocalSpin { cc: cc != Bound::Unbounded, dsm: dsm != Bound::Unbounded });
+        found.is_some() && found != self.about.local_spin
+    }
+
+    /// Whether no process starves even if k-1 crash; `None` if that was not decided.
+    ///
+    /// ```
+    /// use doorway_catalogue::{Surveyor, find};
+    /// let row = Surveyor::default().row(find("gottlieb").unwrap())?;
+    /// assert_eq!(row.is_starvation_free_with_crashes(), Some(false));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_starvation_free_with_crashes(&self) -> Option<bool> {
+        if self.size.k == 1 {
+            return self.survives_one_of_three;
+        }
+        let crashes = self.crashes?;
+        Some(self.report.holds(Property::StarvationFreedom) && crashes + 1 >= self.size.k)
+    }
+}

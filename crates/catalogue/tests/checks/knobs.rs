@@ -1,0 +1,68 @@
+//! Knobs of the checker that must not change a verdict, on every lock of the catalogue.
+use doorway_algorithms::About;
+use doorway_catalogue::check;
+use doorway_checker::{Bypass, Model, Property, Report, Verdict};
+
+use crate::common::{bounded, locks};
+
+/// Visits the locks that a survey checks, each with its default number of processes or `most` if that is less.
+fn each_lock(most: usize, mut each: impl FnMut(&'static About, &dyn Fn(&dyn Fn(Model) -> Model) -> Report)) {
+    for about in locks() {
+        let n = if about.size(Some(most), None).is_ok() { about.default_n.min(most) } else { about.default_n };
+        let size = about.size(Some(n), None).expect("the algorithm supports this size");
+        let model = bounded(about, Model::new(n).k(size.k));
+        let report = |shape: &dyn Fn(Model) -> Model| {
+            check(about, size, &shape(model.clone())).unwrap_or_else(|error| panic!("{}: {error}", about.name))
+        };
+        each(about, &report);
+    }
+}
+
+/// The findings without the executions.
+fn verdicts(report: &Report) -> Vec<(Property, Verdict, Option<Bypass>)> {
+    report.findings.iter().map(|finding| (finding.property, finding.verdict, finding.bypass)).collect()
+}
+
+/// Buffers that are emptied at once make no difference.
+#[test]
+fn a_fence_after_every_write_gives_the_verdicts_without_store_buffers() {
+    each_lock(3, |about, report| {
+        if ["yang-anderson", "black-white-bakery", "k-bakery", "danek-golab-simple"].contains(&about.name) {
+            return; // below, for two processes
+        }
+        let [without, with] = [report(&|model| model), report(&Model::tso_with_fences_everywhere)];
+        assert_eq!(verdicts(&without), verdicts(&with), "{}", about.name);
+    });
+    each_lock(2, |about, report| {
+        let [without, with] = [report(&|model| model), report(&Model::tso_with_fences_everywhere)];
+        assert_eq!(verdicts(&without), verdicts(&with), "{}", about.name);
+    });
+}
+
+/// The search takes steps that no other process can observe before all others, and misses nothing.
+#[test]
+fn taking_unobservable_steps_first_does_not_change_verdicts() {
+    each_lock(3, |about, report| {
+        let too_many = ["yang-anderson", "black-white-bakery", "k-bakery", "danek-golab-simple", "kim-anderson"];
+        if !too_many.contains(&about.name) {
+            let [first, every] = [report(&Model::tso), report(&|model| model.tso().every_order())];
+            // A property is undecided in one of the two searches if it finds a path first that no execution takes.
+            for (first, every) in std::iter::zip(verdicts(&first), verdicts(&every)) {
+                let undecided = [first.1, every.1].contains(&Verdict::Unknown);
+                assert!(first == every || (undecided && first.2 == every.2), "{}: {first:?} {every:?}", about.name);
+            }
+            assert!(first.states <= every.states, "{}", about.name);
+        }
+    });
+    // Without one of the fences, so that properties fail.
+    each_lock(2, |about, report| {
+        for site in report(&Model::tso).fences {
+            if about.name.starts_with("danek-golab") || about.name == "kim-anderson" {
+                continue;
+            }
+            let less = |model: Model| model.passages(2).tso_without_fence(site);
+            let [first, every] = [report(&less), report(&|model| less(model).every_order())];
+            assert_eq!(verdicts(&first), verdicts(&every), "{} without {site}", about.name);
+        }
+    });
+}

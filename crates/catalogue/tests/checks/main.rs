@@ -1,0 +1,17 @@
+//! The checker applied to the algorithms of the catalogue: a single program, so that they are compiled once.
+mod common;
+
+mod claims;
+mod covering;
+mod danek_golab;
+mod deaths;
+mod knobs;
+mod limits;
+mod linked;
+mod remote;
+mod rules;
+mod safe;
+mod symmetry;
+mod trying;
+mod tso;
+mod verdicts;
