@@ -1,4 +1,4 @@
-//! A run: processes that go through a lock, one access at a time.
+//! An execution: processes that make passages through a lock, one access at a time.
 use std::mem;
 
 use doorway_memory::{Exclusion, Pid};
@@ -8,72 +8,69 @@ use crate::{
     ready::Ready,
 };
 
-/// A run of a lock that is under way.
+/// An execution of a lock, up to the current step.
 pub(crate) struct Execution<A: Exclusion<Machine>> {
     lock: A,
     pub(crate) machine: Machine,
-    processes: Vec<Process<A::Place>>,
-    fooled: Option<Pid>,
-    /// Who can take a step.
+    processes: Vec<Process<A::Place, A::Inside>>,
+    victim: Option<Pid>,
+    /// The processes that can take a step.
     pub(crate) ready: Ready,
     pub(crate) tally: Tally,
 }
 
-/// What has been seen so far.
+/// The counts of an execution so far.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Tally {
-    /// The most remote references of a passage, also of one that is not over.
+    /// The largest number of remote memory references of a passage, including passages that are not complete.
     pub(crate) worst: u64,
-    /// All remote references of passages that are over.
+    /// The remote memory references of all complete passages together.
     pub(crate) remote: u64,
     pub(crate) passages: u64,
-    /// How many are inside now, and how many were at most.
-    inside: usize,
-    pub(crate) most_inside: usize,
-    /// Whether someone waited where each look is remote.
-    pub(crate) endless: bool,
+    /// The number of holders now, and its maximum so far.
+    holders: usize,
+    pub(crate) max_holders: usize,
+    /// Whether a process busy-waited on a register that is remote to it.
+    pub(crate) spins_remotely: bool,
 }
 
-struct Process<P> {
-    section: Section,
-    place: Option<P>,
+struct Process<P, I> {
+    section: Section<P, I>,
     tape: Tape,
-    /// What it is about to do; not known of one that has been woken and looks again.
+    /// The access it is about to make; unknown for a process that was woken and has not run since.
     next: Option<Access>,
-    /// Passages that are over, and how many there are to be.
+    /// The number of its complete passages, and how many it is to make.
     passages: u32,
     goal: u32,
-    /// Whether it has not begun its passage.
-    is_fresh: bool,
+    is_in_remainder: bool,
     /// Whether it is between the last access of `wait` and the first of `exit`.
-    is_inside: bool,
+    is_holder: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Section {
+/// The section a process is in, and the value it carries there.
+enum Section<P, I> {
     Doorway,
-    Wait,
-    Exit,
+    Wait(P),
+    Exit(I),
 }
 
 impl<A: Exclusion<Machine>> Execution<A> {
     /// `goals` says how many passages each process makes.
-    pub(crate) fn new(lock: A, mut machine: Machine, goals: &[u32], fooled: Option<Pid>) -> Execution<A> {
+    pub(crate) fn new(lock: A, mut machine: Machine, goals: &[u32], victim: Option<Pid>) -> Execution<A> {
         let n = goals.len();
-        machine.prepare(n, fooled);
+        machine.prepare(n, victim);
         let process = |&goal| Process {
             section: Section::Doorway,
-            place: None,
             tape: Tape::default(),
             next: None,
             passages: 0,
             goal,
-            is_fresh: true,
-            is_inside: false,
+            is_in_remainder: true,
+            is_holder: false,
         };
         let processes = goals.iter().map(process).collect();
         let mut execution =
-            Execution { lock, machine, processes, fooled, ready: Ready::new(n), tally: Tally::default() };
+            Execution { lock, machine, processes, victim, ready: Ready::new(n), tally: Tally::default() };
         for p in (0..n).filter(|&p| goals[p] > 0) {
             execution.ready.insert(p);
             execution.run(p, Permit::None);
@@ -81,33 +78,33 @@ impl<A: Exclusion<Machine>> Execution<A> {
         execution
     }
 
-    /// What process `p` is about to do, if that is known.
+    /// The access that process `p` is about to make, if it is known.
     pub(crate) fn next(&self, p: Pid) -> Option<Access> {
         self.processes[p].next
     }
 
-    pub(crate) fn is_fresh(&self, p: Pid) -> bool {
-        self.processes[p].is_fresh
+    pub(crate) fn is_in_remainder(&self, p: Pid) -> bool {
+        self.processes[p].is_in_remainder
     }
 
-    /// Process `p` takes a step.
+    /// Lets process `p` take a step.
     pub(crate) fn step(&mut self, p: Pid) {
         let process = &mut self.processes[p];
-        process.is_fresh = false;
-        self.tally.inside -= usize::from(mem::take(&mut process.is_inside));
+        process.is_in_remainder = false;
+        self.tally.holders -= usize::from(mem::take(&mut process.is_holder));
         self.run(p, Permit::One);
         let mut woken = mem::take(&mut self.machine.woken);
         for q in woken.drain(..) {
             self.ready.insert(q);
-            if self.fooled == Some(q) {
-                self.run(q, Permit::None); // who wants to fool it must know what it is about to look at
+            if self.victim == Some(q) {
+                self.run(q, Permit::None); // the adversary must know which register the victim reads next
             }
         }
         self.machine.woken = woken;
     }
 
-    /// Everyone who has made all its passages makes one more.
-    pub(crate) fn once_more(&mut self) {
+    /// Lets every process that has made all its passages make one more.
+    pub(crate) fn begin_another_passage(&mut self) {
         for p in 0..self.processes.len() {
             let process = &mut self.processes[p];
             if process.goal > 0 && process.passages == process.goal {
@@ -118,6 +115,7 @@ impl<A: Exclusion<Machine>> Execution<A> {
         }
     }
 
+    /// Runs process `p` until it is stopped before an access, is suspended, or has made all its passages.
     fn run(&mut self, p: Pid, permit: Permit) {
         let Execution { lock, machine, processes, tally, ready, .. } = self;
         let process = &mut processes[p];
@@ -125,44 +123,43 @@ impl<A: Exclusion<Machine>> Execution<A> {
         machine.resume(p, permit);
         let stopped = loop {
             machine.enter_section();
-            let place = || process.place.as_ref().expect("it is through the doorway");
-            let ended = match process.section {
-                Section::Doorway => lock.doorway(machine, p).map(|place| process.place = Some(place)),
-                Section::Wait => lock.enter(machine, p, place()).map(|place| process.place = Some(place)),
-                Section::Exit => lock.exit(machine, p, place()),
+            let next = match &process.section {
+                Section::Doorway => lock.doorway(machine, p).map(Section::Wait),
+                Section::Wait(place) => lock.wait(machine, p, place).map(Section::Exit),
+                Section::Exit(inside) => lock.exit(machine, p, inside).map(|()| Section::Doorway),
             };
-            // What a passage has cost so far is the least it costs in the end.
+            // The cost of an incomplete passage is a lower bound of its final cost.
             tally.worst = tally.worst.max(machine.tape.remote);
-            tally.endless |= machine.tape.endless;
-            let Ok(()) = ended else { break Some(machine.stopped()) };
+            tally.spins_remotely |= machine.tape.spins_remotely;
+            let Ok(next) = next else { break Some(machine.stopped()) };
             machine.leave_section();
-            process.section = match process.section {
-                Section::Doorway => Section::Wait,
-                Section::Wait => {
-                    tally.inside += 1;
-                    tally.most_inside = tally.most_inside.max(tally.inside);
-                    process.is_inside = true;
+            match next {
+                Section::Wait(_) => {}
+                Section::Exit(_) => {
+                    tally.holders += 1;
+                    tally.max_holders = tally.max_holders.max(tally.holders);
+                    process.is_holder = true;
                     machine.stay();
-                    Section::Exit
                 }
-                Section::Exit => {
-                    tally.inside -= usize::from(mem::take(&mut process.is_inside)); // if nothing is to be done to leave
+                Section::Doorway => {
+                    // Still a holder if the exit section made no access.
+                    tally.holders -= usize::from(mem::take(&mut process.is_holder));
                     tally.passages += 1;
                     tally.remote += machine.tape.remote;
                     machine.leave_passage();
                     process.passages += 1;
-                    process.is_fresh = true;
-                    Section::Doorway
+                    process.is_in_remainder = true;
                 }
-            };
-            if process.is_fresh && process.passages == process.goal {
+            }
+            process.section = next;
+            if process.is_in_remainder && process.passages == process.goal {
                 break None;
             }
         };
         mem::swap(&mut machine.tape, &mut process.tape);
         process.next = match stopped {
             Some(Stopped::Before(access)) => Some(access),
-            Some(Stopped::Asleep) | None => {
+            Some(Stopped::Suspended) | None => {
                 ready.remove(p);
                 None
             }

@@ -1,18 +1,18 @@
-//! Which shape a growing quantity has.
+//! Fits a curve to a growing quantity, and finds its shape.
 use std::fmt;
 
-/// What grows, by its letter.
+/// The variable on which a measured quantity depends.
 ///
 /// ```
 /// assert_eq!(doorway_simulator::Variable::N.to_string(), "N");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variable {
-    /// How many processes there are.
+    /// The number of processes.
     N,
-    /// How many may be inside.
+    /// The capacity.
     K,
-    /// How many take part.
+    /// The contention: the number of processes that take part.
     C,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for Variable {
     }
 }
 
-/// The shape of a curve, the simplest first.
+/// The shape of a curve; simpler shapes come first.
 ///
 /// ```
 /// use doorway_simulator::{Shape, Variable};
@@ -38,7 +38,7 @@ pub enum Shape {
     Constant,
     /// log x.
     Logarithmic,
-    /// min(x, limit): of what depends on those who take part, up to log N.
+    /// min(x, limit), with limit log N: for quantities that grow with the contention up to log N.
     Limited(f64),
     /// x.
     Linear,
@@ -49,7 +49,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// In the letter of what grows.
+    /// The shape as a term in `variable`.
     ///
     /// ```
     /// use doorway_simulator::{Shape, Variable};
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// Its value; logarithms are to base 2.
+    /// The value of the shape at `x`; logarithms are to base 2.
     ///
     /// ```
     /// assert_eq!(doorway_simulator::Shape::Linearithmic.at(8.0), 24.0);
@@ -85,7 +85,7 @@ impl Shape {
     }
 }
 
-/// A curve `a + b · shape` through points.
+/// A curve `a + b · shape`, fitted to points.
 ///
 /// See the [example of `of`](Fit::of).
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -93,26 +93,28 @@ impl Shape {
 pub struct Fit {
     /// The shape.
     pub shape: Shape,
-    /// What does not grow.
+    /// The constant term.
     pub a: f64,
-    /// How fast the rest does; 0 for a constant.
+    /// The coefficient of the shape; 0 for a constant.
     pub b: f64,
-    /// How far the points are off, relative to what they are: the root of the mean square.
+    /// The relative error of the curve: the root mean square over the points.
     pub residual: f64,
 }
 
-/// A shape is preferred to a more complicated one that is nearer to the points by less than this factor …
-const NEARER: f64 = 1.2;
-/// … or by less than this: one percent.
-const NEAR: f64 = 0.01;
-/// What grows by less than this part over all points is constant; what grows at all grows by more in ten doublings.
-const NEGLIGIBLE: f64 = 0.05;
-/// So is what grows by less than this part over the second half of the points.
-const SETTLED: f64 = 0.02;
+/// A simpler shape is preferred if its residual is at most this factor times the best one ...
+const PREFERENCE_FACTOR: f64 = 1.2;
+/// ... plus this margin.
+const PREFERENCE_MARGIN: f64 = 0.01;
+/// Growth by less than this fraction over all points counts as constant; every growing shape grows more in ten
+/// doublings.
+const NEGLIGIBLE_GROWTH: f64 = 0.05;
+/// So does growth by less than this fraction over the second half of the points.
+const SETTLED_GROWTH: f64 = 0.02;
 
 impl Fit {
-    /// The simplest shape that goes through the points (x, y), or nearly; x rises. `limit` is log N if x is how many take
-    /// part, and nothing else. Least squares, of what the curve is off relative to y.
+    /// Fits the simplest adequate shape to the points (x, y), which are sorted by x.
+    ///
+    /// `limit` is log N if x is the contention, otherwise none. The fit minimizes the squares of the relative errors.
     ///
     /// ```
     /// use doorway_simulator::{Fit, Shape};
@@ -129,8 +131,8 @@ impl Fit {
             if most > 0.0 { (most - least) / most } else { 0.0 }
         };
         let second_half = &points[points.len() / 2..];
-        let is_settled = limit.is_none() && second_half.len() >= 3 && growth(second_half) <= SETTLED;
-        if growth(points) <= NEGLIGIBLE || is_settled {
+        let is_settled = limit.is_none() && second_half.len() >= 3 && growth(second_half) <= SETTLED_GROWTH;
+        if growth(points) <= NEGLIGIBLE_GROWTH || is_settled {
             return constant;
         }
         let shapes = [Shape::Logarithmic].into_iter().chain(limit.map(Shape::Limited)).chain([
@@ -142,10 +144,13 @@ impl Fit {
             [constant].into_iter().chain(shapes.map(|shape| with_shape(points, shape)).filter(|fit| fit.b > 0.0));
         let fits: Vec<Fit> = fits.collect();
         let best = fits.iter().map(|fit| fit.residual).fold(f64::INFINITY, f64::min);
-        *fits.iter().find(|fit| fit.residual <= best * NEARER + NEAR).expect("the best one is near enough")
+        *fits
+            .iter()
+            .find(|fit| fit.residual <= best * PREFERENCE_FACTOR + PREFERENCE_MARGIN)
+            .expect("the best fit qualifies")
     }
 
-    /// The curve at x.
+    /// The value of the curve at `x`.
     ///
     /// ```
     /// let fit = doorway_simulator::Fit::of(&[(2.0, 8.0), (4.0, 8.0)], None);
@@ -156,7 +161,7 @@ impl Fit {
         self.a + self.b * self.shape.at(x)
     }
 
-    /// As a formula: `1.5 + 7 log N`.
+    /// The curve as a formula, such as `1.5 + 7 log N`.
     ///
     /// ```
     /// use doorway_simulator::{Fit, Variable};
@@ -183,11 +188,12 @@ impl Fit {
     }
 }
 
+/// The smallest and the largest y.
 fn range(points: &[(f64, f64)]) -> (f64, f64) {
     points.iter().fold((f64::INFINITY, 0.0), |(least, most), &(_, y)| (least.min(y), most.max(y)))
 }
 
-/// Weighted least squares of a + b f: each point counts as much as any other, relative to its y.
+/// Fits a + b f by weighted least squares, so that the relative error of each point has the same weight.
 fn with_shape(points: &[(f64, f64)], shape: Shape) -> Fit {
     let terms = || points.iter().map(|&(x, y)| (shape.at(x), y, 1.0 / y.max(1.0).powi(2)));
     let sum = |term: fn(f64, f64) -> f64| terms().map(|(f, y, w)| w * term(f, y)).sum::<f64>();
@@ -216,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_is_known_by_its_shape() {
+    fn each_shape_is_recognized() {
         assert_eq!(shape(None, |_| 8.0), Shape::Constant);
         assert_eq!(shape(None, |x| 3.0 + 11.0 * x.log2()), Shape::Logarithmic);
         assert_eq!(shape(None, |x| 50.0 + x.log2()), Shape::Logarithmic);
@@ -227,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_percent_of_noise_change_nothing() {
+    fn four_percent_of_noise_does_not_change_the_shape() {
         let noise = |x: f64| 1.0 + 0.04 * (x * 7.13).sin();
         assert_eq!(shape(None, |x| ((3.0 + 11.0 * x.log2()) * noise(x)).round()), Shape::Logarithmic);
         assert_eq!(shape(None, |x| (7.0 * x * noise(x)).round()), Shape::Linear);
@@ -235,9 +241,9 @@ mod tests {
         assert_eq!(shape(None, |x| (x * x * noise(x)).round()), Shape::Quadratic);
     }
 
-    /// What was measured of `tournament` and of `filter`: lower terms hide the growth while n is small.
+    /// The numbers measured for `tournament` and `filter`, whose lower-order terms hide the growth while n is small.
     #[test]
-    fn what_grows_ever_faster_is_not_taken_for_slow() {
+    fn lower_order_terms_do_not_hide_fast_growth() {
         let fitted =
             |worst: &[f64]| Fit::of(&SIZES.into_iter().zip(worst.iter().copied()).collect::<Vec<_>>(), None).shape;
         assert_eq!(fitted(&[6.0, 13.0, 22.0, 37.0, 59.0, 101.0]), Shape::Linear);
@@ -245,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_settled_is_constant_and_what_falls_does_not_grow() {
+    fn settled_and_falling_curves_are_constant() {
         assert_eq!(shape(None, |x| if x < 8.0 { 5.0 } else { 8.0 }), Shape::Constant);
         assert_eq!(shape(None, |x| 1000.0 - x / 2.0), Shape::Constant);
         assert_eq!(shape(None, |_| 0.0), Shape::Constant);
     }
 
     #[test]
-    fn what_grows_up_to_a_limit_is_told_from_what_grows_on() {
+    fn limited_growth_is_distinguished_from_unlimited_growth() {
         let limit = Some(10.0);
         assert_eq!(shape(limit, |c| 20.0 + 30.0 * c.min(10.0)), Shape::Limited(10.0));
         assert_eq!(shape(limit, |c| 20.0 + 30.0 * c), Shape::Linear);
@@ -261,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_read_as_one_writes_them() {
+    fn formulas_have_no_plus_minus_and_no_zero_terms() {
         let points: Vec<(f64, f64)> = SIZES.iter().map(|&x| (x, 4.0 * (x - 1.0))).collect();
         assert_eq!(Fit::of(&points, None).formula(Variable::N), "4 N - 4");
         assert_eq!(Fit::of(&[(1.0, 0.0)], None).formula(Variable::N), "0");

@@ -1,33 +1,35 @@
-//! How remote references grow with one of n, k and c.
+//! The growth of remote memory references with n, k or c.
 use crate::{
     fit::{Fit, Variable},
     measure::{Measured, Unbounded},
 };
 
-/// So many points are enough for a curve.
-const ENOUGH: usize = 5;
+/// The number of points that is enough to fit a curve without those of truncated executions.
+const MIN_POINTS: usize = 5;
 
-/// How the remote references of a passage grow.
+/// The growth of the remote memory references of a passage.
 ///
 /// See the [example of `of`](Growth::of).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Growth {
-    /// With what.
+    /// The variable that grows.
     pub variable: Variable,
-    /// What was measured, for rising values of it.
+    /// The measurements, by increasing values of the variable.
     pub points: Vec<(usize, Measured)>,
-    /// Whether the curves leave out sizes whose runs were cut: what was seen of those is too little.
-    pub leaves_out: bool,
-    /// The curve of the worst.
+    /// Whether the curves omit sizes with truncated executions, whose numbers are too small.
+    pub omits_truncated: bool,
+    /// The curve fitted to the worst passages.
     pub worst: Fit,
-    /// The curve of the mean.
+    /// The curve fitted to the means.
     pub mean: Fit,
 }
 
 impl Growth {
-    /// Measures each of `values`, which rise; as long as `measure` is not told to stop. If it is how many take part that
-    /// grows, `n` is how many there are. None if nothing was measured to the end.
+    /// Measures each of `values`, which increase, until a measurement is cancelled.
+    ///
+    /// If the variable is the contention, `n` is the number of processes. Returns `None` if no measurement was
+    /// completed.
     ///
     /// ```
     /// use doorway_algorithms::mutex::yang_anderson::YangAnderson;
@@ -54,18 +56,18 @@ impl Growth {
             points.push((value, measured));
         }
         let limit = n.filter(|_| variable == Variable::C).map(|n| (n as f64).log2());
-        let whole = points.iter().filter(|(_, measured)| !measured.cut).count();
-        let leaves_out = (ENOUGH..points.len()).contains(&whole);
+        let whole = points.iter().filter(|(_, measured)| !measured.truncated).count();
+        let omits_truncated = (MIN_POINTS..points.len()).contains(&whole);
         let curve = |y: fn(&Measured) -> f64| {
-            let fitted = points.iter().filter(|(_, measured)| !(leaves_out && measured.cut));
+            let fitted = points.iter().filter(|(_, measured)| !(omits_truncated && measured.truncated));
             let points: Vec<(f64, f64)> = fitted.map(|(x, measured)| (*x as f64, y(measured))).collect();
             Fit::of(&points, limit)
         };
         let [worst, mean] = [curve(|measured| measured.worst as f64), curve(|measured| measured.mean)];
-        (!points.is_empty()).then_some(Growth { variable, points, leaves_out, worst, mean })
+        (!points.is_empty()).then_some(Growth { variable, points, omits_truncated, worst, mean })
     }
 
-    /// Why there is no bound, if there is none.
+    /// Why the remote memory references are unbounded, if they are.
     ///
     /// ```
     /// use doorway_algorithms::mutex::bakery::Bakery;
@@ -94,10 +96,17 @@ impl Growth {
         }
     }
 
-    /// The class of the mean.
+    /// The class of the mean, also if the worst case is unbounded.
     ///
     /// ```
-    /// fn differ(growth: &doorway_simulator::Growth) -> bool { growth.class() != growth.mean_class() }
+    /// use doorway_algorithms::mutex::mcs::Mcs;
+    /// use doorway_memory::Cost;
+    /// use doorway_simulator::{Growth, Plan, Variable, measure};
+    ///
+    /// let growth = Growth::of(Variable::N, [2, 4, 8, 16, 32], None, |n| {
+    ///     measure(&Plan::new(n, Cost::Dsm), |space| Mcs::new(space, n))
+    /// });
+    /// assert_eq!(growth.unwrap().mean_class(), "O(1)");
     /// ```
     #[must_use]
     pub fn mean_class(&self) -> String {

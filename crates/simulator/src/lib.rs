@@ -1,12 +1,13 @@
-//! Seeded runs of an algorithm for up to a thousand processes: how remote references grow.
+//! Seeded executions of an algorithm for up to a thousand processes: how remote memory references (RMRs) grow.
 //!
 //! | | |
 //! |---|---|
-//! | [`measure`] | runs a lock under every [`Schedule`], as a [`Plan`] says, and counts the remote references of passages |
-//! | [`Machine`] | the memory it runs on |
-//! | [`Growth`], [`Fit`] | how that grows with n, k or how many take part, and which shape it has |
+//! | [`measure`] | runs a lock under every [`Schedule`], as a [`Plan`] says, and counts the RMRs of passages |
+//! | [`Machine`] | the memory on which the lock runs |
+//! | [`Growth`], [`Fit`] | how the RMRs grow with n, k or the number of participants, and the shape of the curve |
 //!
-//! What is seen is a lower bound of the worst case. The exact one, for few processes, is the checker's.
+//! The worst passage of the sampled executions is a lower bound of the worst case. The checker computes the exact worst
+//! case for few processes.
 //!
 //! ```
 //! use doorway_algorithms::kexclusion::k_bakery::KBakery;
@@ -29,5 +30,5 @@ mod schedule;
 pub use fit::{Fit, Shape, Variable};
 pub use growth::Growth;
 pub use machine::{Halt, Machine, Reg};
-pub use measure::{Measured, Plan, Unbounded, measure};
+pub use measure::{MAX_PROCESSES, Measured, Plan, Unbounded, measure};
 pub use schedule::Schedule;

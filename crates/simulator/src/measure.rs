@@ -1,4 +1,4 @@
-//! Measuring one size.
+//! Measures a lock at one size.
 use std::{fmt, sync::Arc};
 
 use doorway_memory::{Cost, Exclusion, Pid};
@@ -10,12 +10,16 @@ use crate::{
     schedule::{Schedule, Scheduler},
 };
 
-/// How a lock is measured.
+/// The settings of a measurement.
 ///
 /// ```
+/// use doorway_algorithms::mutex::mcs::Mcs;
 /// use doorway_memory::Cost;
-/// use doorway_simulator::Plan;
-/// let plan = Plan::new(64, Cost::Dsm).contention(8).seed(7);
+/// use doorway_simulator::{Plan, measure};
+///
+/// let plan = Plan::new(64, Cost::Dsm).contention(8).passages(3).seed(7);
+/// let found = measure(&plan, |space| Mcs::new(space, 64));
+/// assert_eq!((found.worst, found.max_holders, found.truncated), (4, 1, false));
 /// ```
 #[derive(Clone)]
 pub struct Plan {
@@ -28,77 +32,80 @@ pub struct Plan {
     cancelled: Option<Arc<dyn Fn() -> bool>>,
 }
 
-/// Accesses of one schedule, if nobody says otherwise.
-const ACCESSES: u64 = 30_000_000;
-/// How often it is asked whether to go on.
-const STEPS_PER_QUESTION: u64 = 1 << 14;
-/// At most so many processes go through the lock alone: it is the same for all, or nearly.
-const SOLOISTS: usize = 64;
-/// How many there are in the schedule of few, and how many passages each makes.
+/// The largest number of processes that can be simulated: more would take minutes.
+///
+/// ```
+/// assert_eq!(doorway_simulator::MAX_PROCESSES, 1024);
+/// ```
+pub const MAX_PROCESSES: usize = 1024;
+
+/// The default limit on the accesses of one schedule.
+const MAX_ACCESSES: u64 = 30_000_000;
+/// The number of steps between two checks whether the measurement is cancelled.
+const STEPS_PER_CANCEL_CHECK: u64 = 1 << 14;
+/// The maximum number of processes in `Schedule::Solo`: an uncontended passage costs nearly the same for all.
+const MAX_SOLO: usize = 64;
+/// The number of processes in `Schedule::Few`, and of the passages that each makes.
 const FEW: usize = 3;
-const FEW_ROUNDS: u32 = 32;
-/// With up to so many processes it is tried whether one pays the more the longer the others go on.
-const LONG_RUN_PROCESSES: usize = 4;
-/// How many passages the others make then, first and second.
-const LONG_RUNS: [u32; 2] = [50, 400];
-/// How much worse the second must be than the first.
-const LONG_RUN_GROWTH: u64 = 4;
-/// No lock needs so many remote references for each pair of processes: who makes more goes round and round.
-const MOST_PER_PAIR: u64 = 1000;
+const FEW_PASSAGES: u32 = 32;
+/// The largest contention for which it is tested whether the cost of a passage grows with the passages of others.
+const STARVATION_MAX_PROCESSES: usize = 4;
+/// The number of passages of each process in the two executions of that test.
+const STARVATION_PASSAGES: [u32; 2] = [50, 400];
+/// The factor by which the worst passage of the second execution must exceed that of the first.
+const STARVATION_GROWTH: u64 = 4;
+/// A passage with more remote memory references than this, for each pair of processes, is taken to be unbounded.
+const MAX_PER_PAIR: u64 = 1000;
 
 impl Plan {
-    /// For `n` processes, everyone taking part.
+    /// A measurement with `n` processes, all of which take part.
     ///
-    /// ```
-    /// use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(4, Cost::Dsm);
-    /// ```
+    /// See [`Plan`].
+    ///
+    /// # Panics
+    /// If `n` is more than [`MAX_PROCESSES`].
     #[must_use]
     pub fn new(n: usize, cost: Cost) -> Plan {
-        Plan { n, cost, contention: n, seed: 0, passages: None, accesses: ACCESSES, cancelled: None }
+        assert!(n <= MAX_PROCESSES, "at most {MAX_PROCESSES} processes can be simulated, not {n}");
+        Plan { n, cost, contention: n, seed: 0, passages: None, accesses: MAX_ACCESSES, cancelled: None }
     }
 
-    /// Only `c` of the processes take part; which ones is up to the seed.
+    /// Lets only `c` of the processes take part; the seed determines which.
     ///
-    /// ```
-    /// # use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(64, Cost::Dsm).contention(2);
-    /// ```
+    /// See [`Plan`].
     #[must_use]
     pub fn contention(mut self, c: usize) -> Plan {
         self.contention = c.clamp(1, self.n);
         self
     }
 
-    /// What random choices start from.
+    /// Sets the seed of the random choices; 0 by default.
     ///
-    /// ```
-    /// # use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(4, Cost::Dsm).seed(1);
-    /// ```
+    /// See [`Plan`].
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Plan {
         self.seed = seed;
         self
     }
 
-    /// Each process makes so many passages in each schedule.
+    /// Sets the number of passages that each process makes in each schedule.
     ///
-    /// ```
-    /// # use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(4, Cost::Dsm).passages(3);
-    /// ```
+    /// See [`Plan`].
     #[must_use]
     pub fn passages(mut self, passages: u32) -> Plan {
         self.passages = Some(passages.max(1));
         self
     }
 
-    /// Ends each schedule after about so many accesses.
+    /// Ends each schedule after about this many accesses; 30,000,000 by default.
     ///
     /// ```
-    /// # use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(4, Cost::Dsm).accesses(1_000_000);
+    /// use doorway_algorithms::mutex::mcs::Mcs;
+    /// use doorway_memory::Cost;
+    /// use doorway_simulator::{Plan, measure};
+    ///
+    /// let found = measure(&Plan::new(4, Cost::Dsm).accesses(10), |space| Mcs::new(space, 4));
+    /// assert!(found.truncated);
     /// ```
     #[must_use]
     pub fn accesses(mut self, accesses: u64) -> Plan {
@@ -106,11 +113,17 @@ impl Plan {
         self
     }
 
-    /// Asks `cancelled` now and then whether to stop. Once it has said yes it must go on saying so.
+    /// Ends the measurement when `cancelled`, which is called at intervals, returns true. It must then stay true.
     ///
     /// ```
-    /// # use doorway_memory::Cost;
-    /// let plan = doorway_simulator::Plan::new(4, Cost::Dsm).cancelled(std::sync::Arc::new(|| false));
+    /// use std::sync::Arc;
+    ///
+    /// use doorway_algorithms::mutex::mcs::Mcs;
+    /// use doorway_memory::Cost;
+    /// use doorway_simulator::{Plan, measure};
+    ///
+    /// let plan = Plan::new(4, Cost::Dsm).cancelled(Arc::new(|| true));
+    /// assert!(measure(&plan, |space| Mcs::new(space, 4)).cancelled);
     /// ```
     #[must_use]
     pub fn cancelled(mut self, cancelled: Arc<dyn Fn() -> bool>) -> Plan {
@@ -122,7 +135,7 @@ impl Plan {
         self.cancelled.as_ref().is_some_and(|cancelled| cancelled())
     }
 
-    /// Who takes part.
+    /// The processes that take part.
     fn participants(&self) -> Vec<Pid> {
         let mut all: Vec<Pid> = (0..self.n).collect();
         if self.contention < self.n {
@@ -133,13 +146,13 @@ impl Plan {
         all
     }
 
-    /// What no passage costs.
+    /// The cost above which a passage is taken to be unbounded.
     fn cap(&self) -> u64 {
-        MOST_PER_PAIR * (self.n * self.n) as u64
+        MAX_PER_PAIR * (self.n * self.n) as u64
     }
 
-    /// Several passages, and more of them the fewer take part.
-    fn rounds(&self) -> u32 {
+    /// The number of passages of each process: by default the more, the fewer processes take part.
+    fn passages_each(&self) -> u32 {
         self.passages.unwrap_or((256 / self.contention as u32).clamp(2, 64))
     }
 }
@@ -150,45 +163,45 @@ impl fmt::Debug for Plan {
     }
 }
 
-/// What was seen of one size.
+/// The result of a measurement.
 ///
 /// See the [example of `measure`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Measured {
-    /// The most remote references in a passage.
+    /// The largest number of remote memory references in a passage.
     pub worst: u64,
-    /// In which schedule: the first, if there are several.
+    /// The schedule in which the worst passage occurred: the first, if there are several.
     pub schedule: Schedule,
-    /// The mean of the passages of the schedule in which it is highest.
+    /// The mean over the passages of a schedule, for the schedule in which it is largest.
     pub mean: f64,
-    /// Passages that were gone through.
+    /// The number of complete passages.
     pub passages: u64,
-    /// Accesses that were made.
+    /// The number of accesses.
     pub accesses: u64,
-    /// Why there is no bound, if none was found.
+    /// Why the remote memory references of a passage are unbounded, if they are.
     pub unbounded: Option<Unbounded>,
-    /// The most that were inside at a time.
-    pub most_inside: usize,
-    /// Whether, in some schedule, all who were left waited for one another.
-    pub stuck: bool,
-    /// Whether some schedule was ended after as many accesses as the plan allows. What was seen until then counts.
-    pub cut: bool,
-    /// Whether it was told to stop.
+    /// The largest number of holders at once.
+    pub max_holders: usize,
+    /// Whether some schedule ended with all remaining processes waiting for one another.
+    pub deadlocked: bool,
+    /// Whether some schedule was ended by the [limit on accesses](Plan::accesses). Its steps until then count.
+    pub truncated: bool,
+    /// Whether the measurement was [cancelled](Plan::cancelled).
     pub cancelled: bool,
 }
 
-/// Why there is no bound on the remote references of a passage.
+/// Why the remote memory references of a passage are unbounded.
 ///
 /// ```
 /// assert_eq!(doorway_simulator::Unbounded::BusyWait.to_string(), "busy-waits remotely");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unbounded {
-    /// A process looked again and again at what is not its own, and nothing changed. As long as the others take no step
-    /// it goes on like that: this is a proof.
+    /// A process reads a register that is not at home at it again and again while nothing changes. It does so for as
+    /// long as the others take no step: this is a proof.
     BusyWait,
-    /// The more passages others made, the more a passage cost: this is what was seen.
+    /// The cost of a passage grew with the number of passages of others: this is an observation.
     Starvation,
 }
 
@@ -196,12 +209,12 @@ impl fmt::Display for Unbounded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Unbounded::BusyWait => "busy-waits remotely",
-            Unbounded::Starvation => "the longer others go on, the more one pays",
+            Unbounded::Starvation => "grows with the passages of others",
         })
     }
 }
 
-/// Runs a lock under every schedule and counts the remote references of each passage.
+/// Runs a lock under every schedule and counts the remote memory references of each passage.
 ///
 /// ```
 /// use doorway_algorithms::mutex::mcs::Mcs;
@@ -220,9 +233,9 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
         passages: 0,
         accesses: 0,
         unbounded: None,
-        most_inside: 0,
-        stuck: false,
-        cut: false,
+        max_holders: 0,
+        deadlocked: false,
+        truncated: false,
         cancelled: false,
     };
     for schedule in Schedule::ALL {
@@ -230,22 +243,22 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
             break;
         }
         if plan.contention <= FEW && schedule == Schedule::Few {
-            continue; // they are few in any case
+            continue; // `Schedule::Random` has as few participants
         }
-        let rounds = if schedule == Schedule::Few { FEW_ROUNDS } else { plan.rounds() };
-        let run = run(plan, schedule, rounds, &make);
-        if run.tally.worst > found.worst {
-            (found.worst, found.schedule) = (run.tally.worst, schedule);
+        let passages = if schedule == Schedule::Few { FEW_PASSAGES } else { plan.passages_each() };
+        let outcome = simulate(plan, schedule, passages, &make);
+        if outcome.tally.worst > found.worst {
+            (found.worst, found.schedule) = (outcome.tally.worst, schedule);
         }
-        found.mean = found.mean.max(run.tally.remote as f64 / run.tally.passages.max(1) as f64);
-        found.passages += run.tally.passages;
-        found.accesses += run.accesses;
-        found.most_inside = found.most_inside.max(run.tally.most_inside);
-        found.stuck |= run.stuck;
-        found.cut |= run.accesses > plan.accesses;
-        if run.tally.endless {
+        found.mean = found.mean.max(outcome.tally.remote as f64 / outcome.tally.passages.max(1) as f64);
+        found.passages += outcome.tally.passages;
+        found.accesses += outcome.accesses;
+        found.max_holders = found.max_holders.max(outcome.tally.max_holders);
+        found.deadlocked |= outcome.deadlocked;
+        found.truncated |= outcome.accesses > plan.accesses;
+        if outcome.tally.spins_remotely {
             found.unbounded = Some(Unbounded::BusyWait);
-        } else if run.tally.worst > plan.cap() {
+        } else if outcome.tally.worst > plan.cap() {
             found.unbounded.get_or_insert(Unbounded::Starvation);
         }
         if plan.is_cancelled() {
@@ -253,27 +266,30 @@ pub fn measure<A: Exclusion<Machine>>(plan: &Plan, make: impl Fn(&mut Machine) -
             return found;
         }
     }
-    if found.unbounded.is_none() && (2..=LONG_RUN_PROCESSES).contains(&plan.contention) {
-        let [short, long] = LONG_RUNS.map(|rounds| run(plan, Schedule::Victim, rounds, &make).tally.worst);
-        if long >= LONG_RUN_GROWTH * short {
+    if found.unbounded.is_none() && (2..=STARVATION_MAX_PROCESSES).contains(&plan.contention) {
+        let [short, long] =
+            STARVATION_PASSAGES.map(|passages| simulate(plan, Schedule::Victim, passages, &make).tally.worst);
+        if long >= STARVATION_GROWTH * short {
             found.unbounded = Some(Unbounded::Starvation);
         }
     }
     found
 }
 
-struct Ended {
+/// The outcome of one execution.
+struct Outcome {
     tally: Tally,
     accesses: u64,
-    stuck: bool,
+    deadlocked: bool,
 }
 
-fn run<A: Exclusion<Machine>>(
+/// Executes a lock under one schedule, with `passages` passages of each process.
+fn simulate<A: Exclusion<Machine>>(
     plan: &Plan,
     schedule: Schedule,
-    rounds: u32,
+    passages: u32,
     make: &impl Fn(&mut Machine) -> A,
-) -> Ended {
+) -> Outcome {
     let mut participants = plan.participants();
     let mut random = Random::new(plan.seed ^ (schedule as u64) << 32);
     if schedule == Schedule::Few {
@@ -282,41 +298,59 @@ fn run<A: Exclusion<Machine>>(
     }
     let victim = participants[random.below(participants.len())];
     let mut goals = vec![0; plan.n];
-    let stride = if schedule == Schedule::Solo { participants.len().div_ceil(SOLOISTS) } else { 1 };
-    participants.iter().step_by(stride).for_each(|&p| goals[p] = rounds);
+    let stride = if schedule == Schedule::Solo { participants.len().div_ceil(MAX_SOLO) } else { 1 };
+    participants.iter().step_by(stride).for_each(|&p| goals[p] = passages);
     match schedule {
-        Schedule::Solo => goals[participants[participants.len() - 1]] = rounds,
+        Schedule::Solo => goals[participants[participants.len() - 1]] = passages,
         Schedule::Bursts => participants.iter().for_each(|&p| goals[p] = 1),
         _ => {}
     }
     let mut machine = Machine::new(plan.cost);
-    machine.runs_on = !matches!(schedule, Schedule::Random | Schedule::Few);
+    machine.batches_local_reads = !matches!(schedule, Schedule::Random | Schedule::Few);
     let lock = make(&mut machine);
-    let fooled = (schedule == Schedule::Victim).then_some(victim);
-    let mut execution = Execution::new(lock, machine, &goals, fooled);
+    let deceived = (schedule == Schedule::Victim).then_some(victim);
+    let mut execution = Execution::new(lock, machine, &goals, deceived);
     let mut scheduler = Scheduler::new(schedule, victim, random);
     let all: u64 = goals.iter().map(|&goal| u64::from(goal)).sum();
     let mut bursts = 1;
     let mut steps = 0_u64;
-    let stuck = loop {
+    let deadlocked = loop {
         let Some(p) = scheduler.pick(&execution) else {
-            let is_through = execution.tally.passages == all * u64::from(bursts);
-            if schedule == Schedule::Bursts && is_through && bursts < rounds {
+            let is_complete = execution.tally.passages == all * u64::from(bursts);
+            if schedule == Schedule::Bursts && is_complete && bursts < passages {
                 bursts += 1;
                 scheduler.burst_ended();
-                execution.once_more();
+                execution.begin_another_passage();
                 continue;
             }
-            break !is_through;
+            break !is_complete;
         };
         execution.step(p);
         steps += 1;
         if execution.machine.accesses > plan.accesses
             || execution.tally.worst > plan.cap()
-            || (steps.is_multiple_of(STEPS_PER_QUESTION) && plan.is_cancelled())
+            || (steps.is_multiple_of(STEPS_PER_CANCEL_CHECK) && plan.is_cancelled())
         {
             break false;
         }
     };
-    Ended { tally: execution.tally, accesses: execution.machine.accesses, stuck }
+    Outcome { tally: execution.tally, accesses: execution.machine.accesses, deadlocked }
+}
+
+#[cfg(test)]
+mod tests {
+    use doorway_algorithms::mutex::kim_anderson::KimAnderson;
+    use doorway_memory::FailedCas;
+
+    use super::*;
+
+    #[test]
+    fn the_same_seed_gives_the_same_result() {
+        let once = || {
+            let plan = Plan::new(16, Cost::Cc(FailedCas::Counts)).contention(5).seed(3);
+            let found = measure(&plan, |space| KimAnderson::new(space, 16));
+            (found.worst, found.mean.to_bits(), found.accesses, found.schedule)
+        };
+        assert_eq!(once(), once());
+    }
 }

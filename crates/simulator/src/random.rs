@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same every time.
+//! A seeded generator of pseudorandom numbers.
 
 /// SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
-//! A set of processes: who can take a step.
+//! The set of processes that can take a step.
 use doorway_memory::Pid;
 
-/// A set of processes that can be picked from at random, or in turn.
+/// A set of processes, from which one can be picked at random or in round-robin order.
 pub(crate) struct Ready {
-    /// The members, in no order.
+    /// The members, in no particular order.
     list: Vec<u16>,
-    /// Where each process is in the list.
+    /// The position of each process in the list.
     at: Vec<u16>,
-    /// The same as bits, to find the next one.
+    /// The same set as bits, to find the next member.
     bits: Vec<u64>,
 }
 
@@ -26,7 +26,7 @@ impl Ready {
         self.at[p] != ABSENT
     }
 
-    /// The member at `index`, in no order.
+    /// The member at `index`, in no particular order.
     pub(crate) fn get(&self, index: usize) -> Pid {
         self.list[index].into()
     }
@@ -50,7 +50,7 @@ impl Ready {
         }
     }
 
-    /// The first member from `p` on, and from 0 if there is none.
+    /// The first member from `p` on, or else from 0 on.
     pub(crate) fn next(&self, p: Pid) -> Option<Pid> {
         let from = |word: usize, mask: u64| {
             let first = self.bits.get(word).map_or(0, |bits| bits & mask);
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_come_in_turn_and_round_again() {
+    fn next_goes_round_the_members() {
         let mut ready = Ready::new(200);
         [3, 64, 199, 70].into_iter().for_each(|p| ready.insert(p));
         ready.remove(70);

@@ -1,4 +1,4 @@
-//! Who takes the next step.
+//! Schedules: which process takes the next step.
 use std::fmt;
 
 use doorway_memory::{Exclusion, Pid};
@@ -10,7 +10,7 @@ use crate::{
     registers::Kind,
 };
 
-/// A way of choosing who takes the next step.
+/// A way of choosing the process that takes the next step.
 ///
 /// ```
 /// use doorway_simulator::Schedule;
@@ -20,24 +20,25 @@ use crate::{
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// One process after the other makes its passages, alone.
+    /// The processes make their passages one after the other, uncontended.
     Solo,
-    /// Everyone takes a step in turn.
+    /// Each process in turn takes a step.
     RoundRobin,
-    /// Anyone, at every single access.
+    /// A random process, at every single access.
     Random,
-    /// Three processes only, many times, and at random as well: what takes an odd moment is found among few.
+    /// As `Random`, with three processes and many passages: rare interleavings are more likely among few processes.
     Few,
-    /// Everyone arrives at once, and again when all are through.
+    /// All processes arrive at once, and again when all have completed their passages.
     Bursts,
-    /// First who must fetch something again, then who makes the most others fetch again.
+    /// An adversary: prefers processes whose next read is remote, then those whose access invalidates the most copies.
     Greedy,
-    /// One process is let on only where that costs it something and tells it nothing new, as long as others can go on.
+    /// An adversary that delays one process, the victim, before a remote read that would return a new value, as long as
+    /// another process can take a step.
     Victim,
 }
 
 impl Schedule {
-    /// All of them.
+    /// All schedules.
     ///
     /// ```
     /// assert!(doorway_simulator::Schedule::ALL.contains(&doorway_simulator::Schedule::Greedy));
@@ -71,76 +72,81 @@ impl fmt::Display for Schedule {
 pub(crate) struct Scheduler {
     schedule: Schedule,
     random: Random,
-    /// Who took the last step.
+    /// The process that took the last step.
     last: Pid,
     pub(crate) victim: Pid,
-    /// Bursts that are over.
+    /// The number of bursts that have ended.
     bursts: u32,
 }
 
-/// How many processes a greedy choice looks at: all of them would cost as much as there are, at every step.
-const CHOICE: usize = 12;
-/// How many steps of others a victim waits before it comes, in the mean.
-const PATIENCE: usize = 16;
+/// The number of processes among which a greedy choice is made: to examine all at every step would take too long.
+const GREEDY_SAMPLE: usize = 12;
+/// The mean number of steps of others before the victim begins a passage.
+const MEAN_VICTIM_DELAY: usize = 16;
 
 impl Scheduler {
     pub(crate) fn new(schedule: Schedule, victim: Pid, random: Random) -> Scheduler {
         Scheduler { schedule, random, last: 0, victim, bursts: 0 }
     }
 
-    /// Who takes the next step, if anyone can.
-    pub(crate) fn pick<A: Exclusion<Machine>>(&mut self, run: &Execution<A>) -> Option<Pid> {
-        if run.ready.len() == 0 {
+    /// The process that takes the next step, or none if no process can.
+    pub(crate) fn pick<A: Exclusion<Machine>>(&mut self, execution: &Execution<A>) -> Option<Pid> {
+        if execution.ready.len() == 0 {
             return None;
         }
         let p = match self.schedule {
-            Schedule::Solo if run.ready.contains(self.last) && !run.is_fresh(self.last) => self.last,
-            // The first burst goes in step, the others at random.
-            Schedule::Bursts if self.bursts > 0 => self.anyone(run),
-            Schedule::Solo | Schedule::RoundRobin | Schedule::Bursts => run.ready.next(self.last + 1)?,
-            Schedule::Random | Schedule::Few => self.anyone(run),
-            Schedule::Greedy => self.worst_for_others(run),
-            Schedule::Victim => self.fool(run),
+            Schedule::Solo if execution.ready.contains(self.last) && !execution.is_in_remainder(self.last) => self.last,
+            // The first burst is in round-robin order, the others are random.
+            Schedule::Bursts if self.bursts > 0 => self.random_process(execution),
+            Schedule::Solo | Schedule::RoundRobin | Schedule::Bursts => execution.ready.next(self.last + 1)?,
+            Schedule::Random | Schedule::Few => self.random_process(execution),
+            Schedule::Greedy => self.most_invalidating(execution),
+            Schedule::Victim => self.deceive_victim(execution),
         };
         self.last = p;
         Some(p)
     }
 
-    /// Everyone has left.
+    /// Begins the next burst: all processes have completed their passages.
     pub(crate) fn burst_ended(&mut self) {
         self.bursts += 1;
     }
 
-    fn anyone<A: Exclusion<Machine>>(&mut self, run: &Execution<A>) -> Pid {
-        run.ready.get(self.random.below(run.ready.len()))
+    fn random_process<A: Exclusion<Machine>>(&mut self, execution: &Execution<A>) -> Pid {
+        execution.ready.get(self.random.below(execution.ready.len()))
     }
 
-    fn worst_for_others<A: Exclusion<Machine>>(&mut self, run: &Execution<A>) -> Pid {
-        let harm = |p| match run.next(p) {
+    fn most_invalidating<A: Exclusion<Machine>>(&mut self, execution: &Execution<A>) -> Pid {
+        let invalidations = |p| match execution.next(p) {
             None => usize::MAX,
-            Some(access @ Access { kind: Kind::Read, .. }) if run.machine.is_remote(access, p) => usize::MAX,
-            Some(access) => run.machine.harm(access, p),
+            Some(access @ Access { kind: Kind::Read, .. }) if execution.machine.is_remote(access, p) => usize::MAX,
+            Some(access) => execution.machine.invalidations(access, p),
         };
-        let choice = (0..run.ready.len().min(CHOICE)).map(|_| self.anyone(run));
-        choice.max_by_key(|&p| harm(p)).expect("someone is ready")
+        let choice = (0..execution.ready.len().min(GREEDY_SAMPLE)).map(|_| self.random_process(execution));
+        choice.max_by_key(|&p| invalidations(p)).expect("a process is ready")
     }
 
-    fn fool<A: Exclusion<Machine>>(&mut self, run: &Execution<A>) -> Pid {
+    fn deceive_victim<A: Exclusion<Machine>>(&mut self, execution: &Execution<A>) -> Pid {
         let victim = self.victim;
-        if !run.ready.contains(victim) {
-            return self.anyone(run);
+        if !execution.ready.contains(victim) {
+            return self.random_process(execution);
         }
         let learns = |access: Access| {
-            access.kind == Kind::Read && run.machine.is_remote(access, victim) && !run.machine.looks_the_same(access)
+            access.kind == Kind::Read
+                && execution.machine.is_remote(access, victim)
+                && !execution.machine.is_unchanged_for_victim(access)
         };
-        // When it comes is up to chance, so that it finds the lock in all sorts of states.
-        let waits =
-            if run.is_fresh(victim) { self.random.below(PATIENCE) > 0 } else { run.next(victim).is_some_and(learns) };
-        if run.ready.len() == 1 || !waits {
+        // The victim arrives at a random time, so that it finds the lock in many different states.
+        let waits = if execution.is_in_remainder(victim) {
+            self.random.below(MEAN_VICTIM_DELAY) > 0
+        } else {
+            execution.next(victim).is_some_and(learns)
+        };
+        if execution.ready.len() == 1 || !waits {
             return victim;
         }
         loop {
-            let p = self.anyone(run);
+            let p = self.random_process(execution);
             if p != victim {
                 return p;
             }
