@@ -1,13 +1,14 @@
-//! What the generic source costs: instructions per passage of `bakery`, beside the same written by hand on atomics, with
-//! the same padding, orderings, fences, and a look for sleepers after each write; on x86, where these are not all sequentially
-//! consistent.
+//! The cost of the generic source: instructions per passage of `bakery`, generic and written by hand.
+//!
+//! The hand-written code is on atomics, with the same padding, orderings and fences, and the same check for parked
+//! waiters after each write. It is for x86, where not all accesses are sequentially consistent.
 //!
 //! ```text
 //! cargo bench -p doorway-native --bench instructions
 //! ```
 //!
-//! The program runs itself under callgrind, once per subject and once doing nothing, which is subtracted. Instructions
-//! are counted and not timed, so the figures are the same on every run.
+//! The program runs itself under callgrind, once per subject and once without passages, which is subtracted.
+//! Instructions are counted and not timed, so the figures are the same on every run.
 use std::{
     env,
     error::Error,
@@ -30,8 +31,8 @@ use doorway_native::{Heap, Native};
 const N: usize = 8;
 const P: Pid = 5;
 const PASSAGES: u64 = 20_000;
-/// How much more than the hand-written code the generic source may cost.
-const MOST: f64 = 1.05;
+/// The largest ratio of the generic source's cost to that of the hand-written code.
+const MAX_RATIO: f64 = 1.05;
 
 fn main() -> ExitCode {
     let subject = env::args().nth(1).unwrap_or_default();
@@ -39,8 +40,8 @@ fn main() -> ExitCode {
         "empty" => repeat(|| ()),
         "generic" => generic(),
         "hand" => by_hand(),
-        // What `cargo test --all-targets` does: unoptimised code is not worth counting.
-        "" => println!("instructions: nothing was counted; try cargo bench"),
+        // `cargo test --all-targets` passes no argument: unoptimised code is not worth counting.
+        "" => println!("instructions: nothing was counted; run `cargo bench`"),
         _ => {
             return compare().unwrap_or_else(|error| {
                 eprintln!("instructions: {error}");
@@ -59,11 +60,11 @@ fn compare() -> Result<ExitCode, Box<dyn Error>> {
     println!("bakery, n = {N}, one thread: instructions per passage");
     println!("  generic source  {generic:8.1}");
     println!("  by hand         {hand:8.1}");
-    println!("  ratio           {ratio:8.3}  (at most {MOST})");
-    Ok(if ratio <= MOST { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("  ratio           {ratio:8.3}  (at most {MAX_RATIO})");
+    Ok(if ratio <= MAX_RATIO { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How many instructions this program takes for a subject.
+/// The number of instructions that this program executes for a subject.
 fn instructions(subject: &str) -> Result<u64, Box<dyn Error>> {
     let file = env::temp_dir().join(format!("doorway-instructions-{}-{subject}", std::process::id()));
     let status = Command::new("valgrind")
@@ -74,7 +75,7 @@ fn instructions(subject: &str) -> Result<u64, Box<dyn Error>> {
         .status()
         .map_err(|error| format!("`valgrind` does not start: {error}; install it and try again"))?;
     if !status.success() {
-        return Err(format!("`valgrind --tool=callgrind` ends with {status} for `{subject}`; try it by hand").into());
+        return Err(format!("`valgrind --tool=callgrind` ended with {status} for `{subject}`; run it by hand").into());
     }
     let text = fs::read_to_string(&file)?;
     fs::remove_file(&file)?;
@@ -97,8 +98,8 @@ fn generic() {
 fn generic_passage(bakery: &Bakery<Native>, p: Pid) {
     let mut m = Native::new();
     let Ok(place) = bakery.doorway(&mut m, p);
-    let Ok(()) = bakery.wait(&mut m, p, &place);
-    let Ok(()) = bakery.exit(&mut m, p, &place);
+    let Ok(inside) = bakery.wait(&mut m, p, &place);
+    let Ok(()) = bakery.exit(&mut m, p, &inside);
 }
 
 fn by_hand() {
@@ -114,19 +115,19 @@ struct ByHand {
 
 #[inline(never)]
 fn passage_by_hand(bakery: &ByHand, p: Pid) {
-    let mut m = Native::new(); // for its way of waiting
+    let mut m = Native::new(); // for `relax`
     let mine = bakery.doorway(p);
     bakery.wait(&mut m, p, mine);
     bakery.exit(p);
 }
 
-/// How many sleep: nobody does while this is counted, but who writes has to look.
-static SLEEPERS: CachePadded<AtomicU32> = CachePadded::new(AtomicU32::new(0));
+/// The number of parked waiters: 0 during the measurement, but every writer has to check it.
+static PARKED: CachePadded<AtomicU32> = CachePadded::new(AtomicU32::new(0));
 
 fn write(register: &AtomicU64, value: u64) {
     register.store(value, Release);
     compiler_fence(SeqCst);
-    if SLEEPERS.load(Relaxed) != 0 {
+    if PARKED.load(Relaxed) != 0 {
         wake(register);
     }
 }
@@ -135,7 +136,7 @@ fn write(register: &AtomicU64, value: u64) {
 #[inline(never)]
 fn wake(register: &AtomicU64) {
     black_box(register);
-    SLEEPERS.fetch_sub(1, Relaxed);
+    PARKED.fetch_sub(1, Relaxed);
 }
 
 impl ByHand {

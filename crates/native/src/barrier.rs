@@ -1,9 +1,10 @@
-//! A barrier that only one side pays for.
+//! A process-wide barrier: the rare slow path pays for the fences of both sides.
 //!
-//! Who releases a lock writes, and then looks whether somebody sleeps; who goes to sleep says so, and then looks whether it
-//! was released. If each could look before its own write is visible, both would see nothing, and the sleeper would sleep for
-//! ever. A fence on both sides prevents that, and would double the price of releasing a lock for the sake of a sleeper who is
-//! hardly ever there. So the sleeper pays for both: `membarrier` makes every running thread of the process pass a fence.
+//! On release, a thread writes the lock and then checks for parked waiters. A waiter that parks announces itself and
+//! then checks whether the lock was released. If each could read before its own write is visible, both would miss the
+//! other, and the wake-up would be lost. A fence on both sides prevents that, but would double the cost of a release
+//! for the sake of waiters that are rarely parked. So the parking waiter pays for both: `membarrier` makes every
+//! running thread of the process execute a fence.
 use std::time::Duration;
 
 use crate::sync::thread;
@@ -12,8 +13,8 @@ use crate::sync::thread;
 mod imp {
     use std::sync::OnceLock;
 
-    /// Makes every other running thread pass a full fence; false if this system cannot.
-    pub(super) fn everywhere() -> bool {
+    /// Makes every other running thread of the process execute a full fence; false if the system cannot.
+    pub(super) fn try_process_wide() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
         let registered = REGISTERED.get_or_init(|| call(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED));
         *registered && call(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
@@ -21,30 +22,33 @@ mod imp {
 
     #[allow(unsafe_code, reason = "a system call the standard library does not have")]
     fn call(command: libc::c_int) -> bool {
-        // SAFETY: membarrier takes three integers and touches no memory of ours. It exists as a number on every Linux this
-        // compiles for; a kernel without it, or without this command, returns an error.
+        // SAFETY: membarrier takes three integers and does not access memory of this process. Every Linux target has
+        // its number; a kernel without the call, or without this command, returns an error.
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    pub(super) fn everywhere() -> bool {
+    pub(super) fn try_process_wide() -> bool {
         false
     }
 }
 
-/// Makes every other running thread pass a full fence, and us too; false if this system cannot, and then nothing is promised.
-pub(crate) fn everywhere() -> bool {
+/// Makes every running thread of the process, this one included, execute a full fence. Returns false, and guarantees
+/// nothing, if the system cannot.
+pub(crate) fn try_process_wide() -> bool {
     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-    imp::everywhere()
+    imp::try_process_wide()
 }
 
-/// The same, also if this system cannot: then it waits much longer than a write can stay unseen.
-pub(crate) fn everywhere_surely() {
-    const LONG: Duration = Duration::from_millis(1);
-    if !everywhere() {
-        thread::sleep(LONG);
+/// As [`try_process_wide`], on every system.
+///
+/// Without support by the system, it sleeps much longer than a write can stay in a store buffer.
+pub(crate) fn process_wide() {
+    const DRAIN: Duration = Duration::from_millis(1);
+    if !try_process_wide() {
+        thread::sleep(DRAIN);
     }
 }
 
@@ -52,7 +56,7 @@ pub(crate) fn everywhere_surely() {
 mod tests {
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_system_can() {
-        assert!(super::everywhere());
+    fn linux_supports_membarrier() {
+        assert!(super::try_process_wide());
     }
 }

@@ -16,9 +16,9 @@
 //!             let mut m = Native::new();
 //!             for _ in 0..100 {
 //!                 let Ok(ticket) = bakery.doorway(&mut m, p);
-//!                 let Ok(()) = bakery.wait(&mut m, p, &ticket);
-//!                 count.store(count.load(Relaxed) + 1, Relaxed); // only one of us is here
-//!                 let Ok(()) = bakery.exit(&mut m, p, &ticket);
+//!                 let Ok(inside) = bakery.wait(&mut m, p, &ticket);
+//!                 count.store(count.load(Relaxed) + 1, Relaxed); // no update is lost: this thread is the only holder
+//!                 let Ok(()) = bakery.exit(&mut m, p, &inside);
 //!             }
 //!         });
 //!     }
@@ -26,12 +26,12 @@
 //! assert_eq!(count.into_inner(), 200);
 //! ```
 mod barrier;
-mod lot;
+mod parking;
 #[doc(hidden)]
 pub mod sync;
 mod wait;
 
-pub use lot::Call;
+pub use parking::WakeInterest;
 
 use std::{
     convert::Infallible,
@@ -54,32 +54,32 @@ use crate::sync::atomic::{
     Ordering::{self, Acquire, Release, SeqCst},
 };
 
-/// Whether the machine's memory is the one for which the algorithms' fences are checked: total store order.
+/// Whether the machine has the memory model for which the algorithms' fences are checked: total store order.
 const TSO: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-// ORDERING: Release, and Acquire for reads, where the machine does the rest; elsewhere SeqCst, which asks for one order of all
-// accesses, as the papers do.
-// Pairs with: each other. Who sees a value also sees what its writer wrote before it. Neither the compiler nor an x86 then
-// exchanges any two accesses of a thread but a write and a later read of another register, which is what the checker's `tso`
-// exchanges too (checker/tests/checks/tso.rs: `a_read_can_overtake_a_write_of_another_register`, and
-// `nothing_else_is_seen_out_of_order`). Where that does harm the algorithms have a fence: without any one of them
-// `every_fence_of_the_catalogue_is_needed` fails.
-// Weaker fails: Relaxed accesses may change places in any way, and then message passing fails, on which every lock relies to
-// hand on what was done inside; `nothing_else_is_seen_out_of_order` is what must not happen.
-// Elsewhere weaker fails: on other machines Acquire and Release promise less than total store order (two readers may see
-// two writes in different orders), and nothing has been checked for that.
+// ORDERING: Release for writes and Acquire for reads, where the machine guarantees the rest; elsewhere SeqCst, which
+// gives all accesses one order, as the papers assume.
+// Pairs with: each other. A reader that sees a value also sees what its writer wrote before it. Neither the compiler
+// nor an x86 processor then reorders two accesses of a thread, except a write and a later read of another register.
+// The checker's `tso` reorders those too (catalogue/tests/checks/tso.rs:
+// `a_read_can_overtake_a_write_of_another_register`, and `nothing_else_is_seen_out_of_order`). Where that would do
+// harm, the algorithms have a fence: without any one of the fences, a claim fails (catalogue/tests/pinned.rs: `fences`).
+// Weaker fails: Relaxed accesses may be reordered in any way. Message passing then fails, on which every lock relies
+// to publish what a holder did to the next one; `nothing_else_is_seen_out_of_order` is what must not happen.
+// Elsewhere weaker fails: on other machines Acquire and Release guarantee less than total store order (two readers
+// may see two writes in different orders), and nothing has been checked for that.
 const READ: Ordering = if TSO { Acquire } else { SeqCst };
 const WRITE: Ordering = if TSO { Release } else { SeqCst };
 
 /// A thread's view of the memory. Each thread has its own.
 ///
-/// Every access is one atomic instruction, and the `?` behind it compiles to nothing.
+/// Every access is one atomic instruction, and the `?` after it compiles to nothing.
 ///
 /// # Memory ordering
 ///
-/// On x86 processors reads and writes are plain instructions, and a [`fence`](Memory::fence) is there for those places where a
-/// read must not overtake an earlier write. Elsewhere every access is sequentially consistent and a fence is nothing.
-/// Read-modify-writes are sequentially consistent everywhere: on x86 that costs no more.
+/// On x86 processors, reads and writes are plain instructions, and a [`fence`](Memory::fence) prevents a read from
+/// overtaking an earlier write. On other processors every access is sequentially consistent, and a fence does
+/// nothing. Read-modify-writes are sequentially consistent on all of them: on x86 that costs no more.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};
@@ -92,13 +92,15 @@ const WRITE: Ordering = if TSO { Release } else { SeqCst };
 /// ```
 #[derive(Debug)]
 pub struct Native<L = Padded> {
-    /// How long the present wait has lasted.
-    patience: wait::Patience,
-    /// Whether anybody slept or [called](Call) when we wrote.
-    is_called: bool,
-    /// Whom we have met and should let go first when we have left: who slept on the register at this address, which we have
-    /// written; or `SOMEBODY`, if we had to wait. In one word, since it is looked at after every passage.
-    met: Option<NonZeroUsize>,
+    /// The state of the current wait on several registers.
+    backoff: wait::Backoff,
+    /// Whether any waiter was parked, or any [`WakeInterest`] existed, after a write.
+    has_wake_interest: bool,
+    /// The contention of the current passage; `None` if uncontended.
+    ///
+    /// It is the address of a written register on which waiters were parked; or `NO_PARKED_WAITER`, if this thread had
+    /// to wait. In one word, since it is read after every passage.
+    contended_with: Option<NonZeroUsize>,
     layout: PhantomData<L>,
 }
 
@@ -109,126 +111,135 @@ impl<L> Default for Native<L> {
 }
 
 impl<L> Native<L> {
-    /// A view of the memory, for one thread.
+    /// Creates a view of the memory, for one thread.
     ///
-    /// ```
-    /// let m: doorway_native::Native = doorway_native::Native::new();
-    /// ```
+    /// See [`Native`].
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Native::having_met_others(false)
+        Native::resumed(false)
     }
 
-    /// A view for who leaves a lock with another one than it entered by, and says here whether it [met
-    /// others](Native::has_met_others) then.
+    /// Creates a view for the rest of a passage that began with another view. `contended` says whether the passage was
+    /// [contended](Native::is_contended) so far.
     ///
     /// ```
-    /// let m: doorway_native::Native = doorway_native::Native::having_met_others(true);
-    /// assert!(m.has_met_others());
+    /// let m: doorway_native::Native = doorway_native::Native::resumed(true);
+    /// assert!(m.is_contended());
     /// ```
     #[must_use]
     #[inline(always)]
-    pub const fn having_met_others(has_met_others: bool) -> Self {
-        let met = if has_met_others { Some(wait::SOMEBODY) } else { None };
-        Native { patience: wait::Patience::new(), is_called: false, met, layout: PhantomData }
+    pub const fn resumed(contended: bool) -> Self {
+        let contended_with = if contended { Some(wait::NO_PARKED_WAITER) } else { None };
+        Native { backoff: wait::Backoff::new(), has_wake_interest: false, contended_with, layout: PhantomData }
     }
 
-    /// Whether we had to wait, or somebody slept on what we wrote, since [`after_you`](Native::after_you).
+    /// Whether the current passage is contended: this thread had to wait, or a waiter was parked on a register it
+    /// wrote.
     ///
-    /// See [`having_met_others`](Native::having_met_others).
+    /// [`yield_after_release`](Native::yield_after_release) resets it.
+    ///
+    /// See [`resumed`](Native::resumed).
     #[must_use]
     #[inline(always)]
-    pub const fn has_met_others(&self) -> bool {
-        self.met.is_some()
+    pub const fn is_contended(&self) -> bool {
+        self.contended_with.is_some()
     }
 }
 
 impl<L: Layout> Native<L> {
-    /// Called after having left a lock: lets the others go first, so that we do not stand at the end of its line again before it is
-    /// empty. Those who slept in it run until it is: a line that has once slept would else go on sleeping. If nobody slept and we had
-    /// to wait, we stay away for a moment: two who do little else would else be in each other's way at every step. Otherwise it is
-    /// nothing.
+    /// Lets other threads go first after a contended passage. To be called after leaving a lock.
+    ///
+    /// If waiters were parked, this yields while their number keeps falling, so that the queue drains before this
+    /// thread arrives again; otherwise every later waiter would have to park too. If none was parked but this thread
+    /// had to wait, it backs off briefly; otherwise two threads that do little else would slow each other down at
+    /// every step. After an uncontended passage it does nothing.
     ///
     /// ```
     /// use doorway_native::{Native, Padded};
-    /// let mut m = Native::<Padded>::having_met_others(true);
-    /// m.after_you();
-    /// assert!(!m.has_met_others());
+    /// let mut m = Native::<Padded>::resumed(true);
+    /// m.yield_after_release();
+    /// assert!(!m.is_contended());
     /// ```
     #[inline(always)]
-    pub fn after_you(&mut self) {
-        if let Some(whom) = self.met.take() {
-            wait::after_you(whom);
+    pub fn yield_after_release(&mut self) {
+        if let Some(contended_with) = self.contended_with.take() {
+            wait::yield_after_release(contended_with);
         }
     }
 
-    /// Whether anybody slept or [called](Call) when we wrote something.
+    /// Whether any waiter was parked, or any [`WakeInterest`] existed, after a write of this view.
     ///
-    /// See [`Call`].
+    /// See [`WakeInterest`].
     #[must_use]
     #[inline(always)]
-    pub fn is_called(&self) -> bool {
-        self.is_called
+    pub fn has_wake_interest(&self) -> bool {
+        self.has_wake_interest
     }
 
-    /// Called when we have to wait, or had to.
+    /// Notes that this thread has to wait, or had to.
     #[inline(always)]
-    fn has_to_wait(&mut self) {
-        self.met = self.met.or(Some(wait::SOMEBODY));
+    fn set_contended(&mut self) {
+        self.contended_with = self.contended_with.or(Some(wait::NO_PARKED_WAITER));
     }
 
-    /// Called after each write. Who writes does not wait.
+    /// Wakes waiters after a write, and resets the backoff: a thread that writes is not waiting.
     #[inline(always)]
-    fn written(&mut self, register: &AtomicU64) {
-        if !L::SLEEPS {
+    fn after_write(&mut self, register: &AtomicU64) {
+        if !L::PARKS {
             return;
         }
-        self.patience = wait::Patience::new();
-        if lot::is_called() {
-            self.is_called = true;
-            if lot::wake(register) {
-                self.met = NonZeroUsize::new(lot::address(register));
+        self.backoff = wait::Backoff::new();
+        if parking::has_wake_interest() {
+            self.has_wake_interest = true;
+            if parking::wake(register) {
+                self.contended_with = NonZeroUsize::new(parking::address(register));
             }
         }
     }
 }
 
-/// How registers lie in memory, and how threads wait there. It is also where registers come from: they live in the structure that
-/// asked for them. Names and homes are not kept.
+/// How registers are laid out in memory, and how threads wait on them.
+///
+/// A layout is also the [`Space`] that creates the registers. They are stored in the structure that asked for them;
+/// their names and homes are not kept.
 ///
 /// ```
 /// use doorway_algorithms::mutex::filter::Filter;
 /// use doorway_native::{Layout, Native, Packed, Padded};
 /// fn size<L: Layout>() -> usize { size_of::<L::Cell>() }
 /// assert!(size::<Packed>() == 8 && size::<Padded>() >= 64);
-/// let lock: Filter<Native<Packed>> = Filter::new(&mut Packed, 2);
+/// let _lock: Filter<Native<Packed>> = Filter::new(&mut Packed, 2);
 /// ```
 pub trait Layout: Space<Mem = Native<Self>> + Copy + Default + fmt::Debug + Send + Sync + 'static {
-    /// What holds a register's word.
+    /// The cell that holds a register's word.
     type Cell: Deref<Target = AtomicU64> + From<AtomicU64> + Send + Sync + fmt::Debug;
 
-    /// Whether who waits long gives way and sleeps. If not, who writes need not look for sleepers.
-    const SLEEPS: bool = true;
+    /// Whether a waiter yields and parks after a while. If not, writers need not search for parked waiters.
+    const PARKS: bool = true;
 }
 
-/// Each register has a cache line of its own, so that who writes one does not disturb who waits on another.
+/// A layout in which each register has a cache line of its own.
+///
+/// A write to one register does not slow down waiters on another.
 ///
 /// See [`Layout`].
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Padded;
 
-/// Registers take as much room as a word, and share cache lines.
+/// A layout in which a register is as large as a word, and registers share cache lines.
 ///
-/// Two processes that read whatever the other writes then exchange one line instead of several; with more of them, who waits is
-/// disturbed by every write.
+/// Two processes that read everything the other writes then exchange one cache line instead of several. With more
+/// processes, every write slows down the waiters.
 ///
 /// See [`Layout`].
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Packed;
 
-/// As [`Packed`], and who waits spins until its turn has come: for threads that have a processor each. With fewer processors than
-/// threads nothing moves while somebody spins for one who has none.
+/// As [`Packed`], but waiters only spin: for threads that have a processor each.
+///
+/// With fewer processors than threads, there is no progress while a waiter spins on the processor that the holder
+/// needs.
 ///
 /// See [`Layout`].
 #[derive(Clone, Copy, Default, Debug)]
@@ -244,10 +255,10 @@ impl Layout for Packed {
 
 impl Layout for Spinning {
     type Cell = Word;
-    const SLEEPS: bool = false;
+    const PARKS: bool = false;
 }
 
-/// A word.
+/// The cell of a [`Packed`] register: a word.
 ///
 /// See [`Packed`].
 #[derive(Debug)]
@@ -273,11 +284,12 @@ impl From<AtomicU64> for Word {
 /// use doorway_memory::Space;
 /// use doorway_native::{Heap, Reg};
 /// let flag: Reg<bool> = Heap.shared("flag", false);
+/// assert_eq!(format!("{flag:?}"), "Reg(false)");
 /// ```
 pub struct Reg<T, L: Layout = Padded>(L::Cell, PhantomData<fn() -> T>);
 
 impl<T: Value> Reg<T, Packed> {
-    /// A register that holds the value of this word.
+    /// Creates a register that holds the value of this word.
     ///
     /// ```
     /// use doorway_native::{Packed, Reg};
@@ -302,7 +314,7 @@ impl<T: Value, L: Layout> fmt::Debug for Reg<T, L> {
     }
 }
 
-/// Where registers come from, unless another [layout](Layout) is asked for: each in a cache line of its own.
+/// The default space for registers: the [layout](Layout) that gives each a cache line of its own.
 ///
 /// ```
 /// use doorway_memory::Space;
@@ -337,7 +349,7 @@ impl Space for Spinning {
 }
 
 impl<L: Layout> Native<L> {
-    /// As [`until`](Memory::until), but not longer than to the deadline; says whether the register holds what it should.
+    /// As [`until`](Memory::until), until the deadline at most; returns whether the predicate holds.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -356,7 +368,7 @@ impl<L: Layout> Native<L> {
         deadline: Instant,
     ) -> bool {
         holds(T::of_word(reg.0.load(READ))) || {
-            self.has_to_wait();
+            self.set_contended();
             wait_until(reg, holds, Some(deadline))
         }
     }
@@ -379,21 +391,21 @@ impl<L: Layout> Memory for Native<L> {
     #[inline(always)]
     fn write<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<(), Infallible> {
         reg.0.store(value.to_word(), WRITE);
-        self.written(&reg.0);
+        self.after_write(&reg.0);
         Ok(())
     }
 
     #[inline(always)]
     fn fetch_add<T: Number>(&mut self, reg: &Reg<T, L>, by: T) -> Result<T, Infallible> {
         let old = T::of_word(reg.0.fetch_add(by.to_word(), SeqCst));
-        self.written(&reg.0);
+        self.after_write(&reg.0);
         Ok(old)
     }
 
     #[inline(always)]
     fn swap<T: Value>(&mut self, reg: &Reg<T, L>, value: T) -> Result<T, Infallible> {
         let old = T::of_word(reg.0.swap(value.to_word(), SeqCst));
-        self.written(&reg.0);
+        self.after_write(&reg.0);
         Ok(old)
     }
 
@@ -403,10 +415,11 @@ impl<L: Layout> Memory for Native<L> {
         loop {
             match reg.0.compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
                 Ok(_) => {
-                    self.written(&reg.0);
+                    self.after_write(&reg.0);
                     return Ok(true);
                 }
-                // A sum that overflowed a narrow type has another word than the value it stands for.
+                // After an overflow of a narrow type, the register's word differs from the word of the value that it
+                // stands for.
                 Err(found) if T::of_word(found) == old => word = found,
                 Err(_) => return Ok(false),
             }
@@ -414,14 +427,15 @@ impl<L: Layout> Memory for Native<L> {
     }
 
     fn barrier(&mut self) -> Result<(), Infallible> {
-        barrier::everywhere_surely();
+        barrier::process_wide();
         Ok(())
     }
 
     #[inline(always)]
     fn fence(&mut self) -> Result<(), Infallible> {
         if TSO {
-            // On x86-64 this is `lock or` of a word on the stack: as long as one sequentially consistent write.
+            // On x86-64 this is a `lock or` of a word on the stack, which takes as long as a sequentially consistent
+            // write.
             atomic::fence(SeqCst);
         }
         Ok(())
@@ -445,24 +459,25 @@ impl<L: Layout> Memory for Native<L> {
     fn until<T: Value>(&mut self, reg: &Reg<T, L>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
         if !holds(T::of_word(reg.0.load(READ))) {
             wait_until(reg, holds, None);
-            self.has_to_wait();
+            self.set_contended();
         }
         Ok(())
     }
 
     #[inline(always)]
     fn relax(&mut self) {
-        self.has_to_wait();
-        if L::SLEEPS {
-            self.patience.relax();
+        self.set_contended();
+        if L::PARKS {
+            self.backoff.relax();
         } else {
             hint::spin_loop();
         }
     }
 }
 
-/// Waits until the register holds what is wanted, or until the deadline; says whether it does. What is wanted is handed over,
-/// not lent: else it would lie in memory even where nobody waits.
+/// Waits until the predicate holds of the register, or until the deadline; returns whether it holds.
+///
+/// The predicate is passed by value: a reference would force it into memory even on the uncontended path.
 #[cold]
 #[inline(never)]
 fn wait_until<T: Value, L: Layout>(
@@ -470,11 +485,11 @@ fn wait_until<T: Value, L: Layout>(
     holds: impl Fn(T) -> bool + Sync,
     deadline: Option<Instant>,
 ) -> bool {
-    let is_there = |word| holds(T::of_word(word));
-    if !L::SLEEPS {
-        // Nobody would wake us.
-        return wait::spinning(&reg.0, is_there, deadline);
+    let holds_word = |word| holds(T::of_word(word));
+    if !L::PARKS {
+        // In this layout no writer wakes parked waiters.
+        return wait::spin_until(&reg.0, holds_word, deadline);
     }
-    let is_next = |word| T::of_word(word).counted().map(&holds);
-    wait::until(&reg.0, is_there, is_next, deadline)
+    let holds_next = |word| T::of_word(word).counted().map(&holds);
+    wait::until(&reg.0, holds_word, holds_next, deadline)
 }

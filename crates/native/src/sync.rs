@@ -1,5 +1,6 @@
-//! What threads share, and what they wait by: the standard library's; or, compiled with `--cfg shuttle`, a scheduler's that tries
-//! orders in which threads can run (`scripts/sanitize`).
+//! Atomics, mutexes and threads: of the standard library or, with `--cfg shuttle`, of shuttle.
+//!
+//! Shuttle is a scheduler that tests many schedules (`scripts/sanitize`).
 #[cfg(not(shuttle))]
 pub use std::{
     sync::{Mutex, MutexGuard, PoisonError, atomic},

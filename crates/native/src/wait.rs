@@ -1,17 +1,18 @@
-//! How a thread waits: it spins for a moment, and then it sleeps.
+//! How a thread waits: it spins briefly, and then parks.
 //!
-//! Whoever the next in line waits for is inside, for a short time as a rule and on another core: then spinning is best, for
-//! about as long as it would take to sleep and be woken. Who is further back spins as long as it sees the line move. If the line
-//! does not move, whoever is inside has lost the processor, or sleeps: then one should sleep too, and leave it the processor.
+//! The first waiter in the queue waits for the holder, which usually runs on another core and leaves soon. Then
+//! spinning is best, for about as long as parking and waking would take. Waiters further back spin as long as the
+//! queue moves. If it does not move, the holder has lost the processor or sleeps; the waiter then parks and leaves
+//! its processor to others.
 //!
-//! A line in which threads sleep is slow, since each has to be woken before the next can go in; and in order of arrival it
-//! stays slow for as long as who has left stands at its end again before it is empty. So who leaves while others sleep lets
-//! these run first ([`Native::after_you`](crate::Native::after_you)), and who arrives behind sleepers does too: soon the line
-//! is gone.
+//! A queue of parked waiters is slow, since each has to be woken before the next can enter. In order of arrival it
+//! stays slow for as long as threads that leave arrive again before the queue is empty. So, on release, a thread
+//! yields while waiters are parked ([`Native::yield_after_release`](crate::Native::yield_after_release)), and so does
+//! a thread that arrives behind parked waiters. The queue soon drains.
 //!
-//! Two who do little else than go in and out wait for each other at nearly every step, and each step of an algorithm of reads
-//! and writes moves a cache line from one to the other. If who had to wait stays away for a moment after it has left, the other
-//! one goes in and out alone, some times over, and they are less often there together.
+//! Two threads that do little else than enter and leave wait for each other at nearly every step, and each step of an
+//! algorithm of reads and writes moves a cache line from one to the other. If a thread that had to wait backs off
+//! briefly after releasing, the other one makes several uncontended passages, and the two meet less often.
 //!
 //! ARCHITECTURE.md has the figures.
 use std::{
@@ -21,150 +22,153 @@ use std::{
 };
 
 use crate::{
-    READ, lot,
+    READ, parking,
     sync::{atomic::AtomicU64, thread},
 };
 
-/// So many looks at a line that does not move before who is next sleeps: some 10 us.
-const LOOKS_OF_THE_NEXT: u32 = looks(500);
+/// How often the first waiter reads a register that does not change before it parks: about 10 us.
+const SPINS_WHEN_NEXT: u32 = spins(500);
 
-/// The same for one further back: enough to see that the line moves.
-const LOOKS_FURTHER_BACK: u32 = looks(30);
+/// The same for a waiter further back: enough to see whether the queue moves.
+const SPINS_WHEN_BEHIND: u32 = spins(30);
 
-/// The same for one whose place in line is not known. Many: where there is no order, what it sees is often the same though
-/// others come and go, and the barrier before sleeping disturbs them.
-const LOOKS: u32 = looks(2000);
+/// The same for a waiter whose position in the queue is unknown.
+///
+/// It is large because without an order the register often has the same value although other threads enter and leave,
+/// and the barrier before parking slows those down.
+const SPINS_WITHOUT_POSITION: u32 = spins(2000);
 
-/// Where the orders of steps are tried out, one look is as good as many.
-const fn looks(looks: u32) -> u32 {
-    if cfg!(shuttle) { 1 } else { looks }
+/// The number of spins: 1 under shuttle, where further spins only lengthen the schedules.
+const fn spins(spins: u32) -> u32 {
+    if cfg!(shuttle) { 1 } else { spins }
 }
 
-/// Waits until the register holds what is wanted, or until the deadline; says whether it does. `is_there` says whether a word
-/// is what is wanted, `is_next` whether the next one will be; `None` if that cannot be told.
+/// Waits until `holds` is true of the register's word, or until the deadline; returns whether it is true.
+///
+/// `holds_next` says whether `holds` will be true of the value that follows a word; `None` if that is unknown.
 #[inline(always)]
 pub(crate) fn until(
     register: &AtomicU64,
-    is_there: impl Fn(u64) -> bool + Sync,
-    is_next: impl Fn(u64) -> Option<bool>,
+    holds: impl Fn(u64) -> bool + Sync,
+    holds_next: impl Fn(u64) -> Option<bool>,
     deadline: Option<Instant>,
 ) -> bool {
-    let looks = |word| match is_next(word) {
-        Some(true) => LOOKS_OF_THE_NEXT,
-        Some(false) => LOOKS_FURTHER_BACK,
-        None => LOOKS,
+    let spins = |word| match holds_next(word) {
+        Some(true) => SPINS_WHEN_NEXT,
+        Some(false) => SPINS_WHEN_BEHIND,
+        None => SPINS_WITHOUT_POSITION,
     };
-    let look = || register.load(READ);
-    if lot::sleepers_on(lot::address(register)) > 0 {
-        // Those before us need a processor before we do.
+    let read = || register.load(READ);
+    if parking::parked_on(parking::address(register)) > 0 {
+        // The parked waiters are ahead in the queue and need the processor first.
         thread::yield_now();
-        if is_there(look()) {
+        if holds(read()) {
             return true;
         }
     }
-    let mut word = look();
-    let mut left = looks(word);
+    let mut word = read();
+    let mut left = spins(word);
     while left > 0 {
         hint::spin_loop();
-        let now = look();
-        if is_there(now) {
+        let now = read();
+        if holds(now) {
             return true;
         }
         left -= 1;
         if now != word {
             word = now;
-            left = left.max(looks(word));
+            left = left.max(spins(word));
         }
     }
-    lot::sleep_until(register, &is_there, deadline)
+    parking::park_until(register, &holds, deadline)
 }
 
-/// The same where nobody sleeps.
+/// As [`until`], for a layout whose waiters do not park.
 #[inline(always)]
-pub(crate) fn spinning(register: &AtomicU64, is_there: impl Fn(u64) -> bool, deadline: Option<Instant>) -> bool {
-    while !is_there(register.load(READ)) {
+pub(crate) fn spin_until(register: &AtomicU64, holds: impl Fn(u64) -> bool, deadline: Option<Instant>) -> bool {
+    while !holds(register.load(READ)) {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return is_there(register.load(READ));
+            return holds(register.load(READ));
         }
         hint::spin_loop();
     }
     true
 }
 
-/// Instead of an address, where no register is: for whom we waited, awake.
-pub(crate) const SOMEBODY: NonZeroUsize = NonZeroUsize::MIN;
+/// Contention without parked waiters, in place of the address of a register. No register has this address.
+pub(crate) const NO_PARKED_WAITER: NonZeroUsize = NonZeroUsize::MIN;
 
-/// So many pauses who had to wait stays away after it has left: about as long as it takes to go in and out.
-const PAUSES_OF_THE_LEAVER: u32 = 4;
+/// How many pauses a thread that had to wait backs off for after releasing: about as long as a passage takes.
+const BACKOFF_PAUSES: u32 = 4;
 
-/// So often in a row who has left gives way to a line that does not get shorter, and so often in all.
-const WAYS_FOR_NOTHING: u32 = 4;
-const WAYS_OF_THE_LEAVER: u32 = 64;
+/// The limits of yields after a release: of successive ones after which no fewer waiters are parked, and of all.
+const MAX_FRUITLESS_YIELDS: u32 = 4;
+const MAX_YIELDS: u32 = 64;
 
-/// After having left a lock: stays away for a moment, if we met somebody who was awake. Those who slept on the register at this
-/// address run, until nobody sleeps there any more or the line stands still; then whoever is inside sleeps too, and nobody is
-/// helped.
+/// After a release: yields while waiters are parked on the register at this address and their number keeps falling.
+/// If the number does not fall, the holder is blocked, and yielding does not help. Without parked waiters, backs off
+/// briefly.
 #[cold]
 #[inline(never)]
-pub(crate) fn after_you(whom: NonZeroUsize) {
-    if whom == SOMEBODY {
-        return (0..PAUSES_OF_THE_LEAVER).for_each(|_| hint::spin_loop());
+pub(crate) fn yield_after_release(contended_with: NonZeroUsize) {
+    if contended_with == NO_PARKED_WAITER {
+        return (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
     }
-    let (mut before, mut for_nothing) = (u32::MAX, 0);
-    for _ in 0..WAYS_OF_THE_LEAVER {
+    let (mut before, mut fruitless) = (u32::MAX, 0);
+    for _ in 0..MAX_YIELDS {
         thread::yield_now();
-        let now = lot::sleepers_on(whom.get());
-        for_nothing = if now < before { 0 } else { for_nothing + 1 };
-        if now == 0 || for_nothing == WAYS_FOR_NOTHING {
+        let now = parking::parked_on(contended_with.get());
+        fruitless = if now < before { 0 } else { fruitless + 1 };
+        if now == 0 || fruitless == MAX_FRUITLESS_YIELDS {
             return;
         }
         before = now;
     }
 }
 
-/// How long a wait on several registers has lasted. Nobody knows whom to wake for those, so we give way, and when that has
-/// not helped, nap.
+/// The backoff of a wait on several registers. No writer knows which waiters to wake then, so the waiter spins,
+/// yields, and at last sleeps for ever longer times.
 #[derive(Debug)]
-pub(crate) struct Patience {
-    turns: u32,
+pub(crate) struct Backoff {
+    spins: u32,
 }
 
-/// So many turns before a wait on several registers gives way for the first time: as long as a thread on another core needs to
-/// go in and out, and more.
-const FIRST_TURNS: u32 = 50;
+/// How often a wait on several registers spins before its first yield: longer than a passage on another core takes.
+const SPINS_BEFORE_FIRST_YIELD: u32 = 50;
 
-/// So many before it does again.
-const TURNS: u32 = 10;
+/// How often it spins between two yields.
+const SPINS_BETWEEN_YIELDS: u32 = 10;
 
-/// So often it gives way before it naps.
-const WAYS: u32 = 100;
+/// How often it yields before it sleeps.
+const YIELDS_BEFORE_SLEEP: u32 = 100;
 
-/// The first nap; each is longer than the one before, up to the longest.
-const NAP: Duration = Duration::from_micros(20);
-const LONGEST_NAP: Duration = Duration::from_millis(1);
+/// The duration of the first sleep; each sleep is longer than the one before, up to the maximum.
+const FIRST_SLEEP: Duration = Duration::from_micros(20);
+const MAX_SLEEP: Duration = Duration::from_millis(1);
 
-impl Patience {
-    pub(crate) const fn new() -> Patience {
-        Patience { turns: 0 }
+impl Backoff {
+    pub(crate) const fn new() -> Backoff {
+        Backoff { spins: 0 }
     }
 
     #[inline(always)]
     pub(crate) fn relax(&mut self) {
-        self.turns = self.turns.saturating_add(1);
-        if self.turns >= FIRST_TURNS && self.turns.is_multiple_of(TURNS) {
-            give_way((self.turns - FIRST_TURNS) / TURNS);
+        self.spins = self.spins.saturating_add(1);
+        if self.spins >= SPINS_BEFORE_FIRST_YIELD && self.spins.is_multiple_of(SPINS_BETWEEN_YIELDS) {
+            yield_or_sleep((self.spins - SPINS_BEFORE_FIRST_YIELD) / SPINS_BETWEEN_YIELDS);
         } else {
             hint::spin_loop();
         }
     }
 }
 
-/// Out of line and out of the way: a call in the middle of a wait would cost registers even where nobody waits.
+/// Yields, and after enough yields sleeps. Not inlined: a call within the wait loop would cost processor registers
+/// even on the uncontended path.
 #[cold]
 #[inline(never)]
-fn give_way(times: u32) {
-    match times.saturating_sub(WAYS) {
+fn yield_or_sleep(yields: u32) {
+    match yields.saturating_sub(YIELDS_BEFORE_SLEEP) {
         0 => thread::yield_now(),
-        naps => thread::sleep((NAP * naps).min(LONGEST_NAP)),
+        sleeps => thread::sleep((FIRST_SLEEP * sleeps).min(MAX_SLEEP)),
     }
 }

@@ -1,4 +1,4 @@
-//! The native memory passes the tests every memory passes.
+//! The native memory passes the conformance tests of all memories.
 use std::{
     convert::Infallible,
     hint,
@@ -12,9 +12,10 @@ use doorway_memory::{
 };
 use doorway_native::{Heap, Layout, Native, Packed, Spinning};
 
-struct Alone<S>(S);
+/// Runs each body on one thread.
+struct OneThread<S>(S);
 
-impl<L: Layout, S: Space<Mem = Native<L>> + Copy> Harness for Alone<S> {
+impl<L: Layout, S: Space<Mem = Native<L>> + Copy> Harness for OneThread<S> {
     type Space = S;
 
     fn complete<A, R: Local>(
@@ -30,13 +31,13 @@ impl<L: Layout, S: Space<Mem = Native<L>> + Copy> Harness for Alone<S> {
 
 #[test]
 fn the_native_memory_conforms_in_every_layout() {
-    conformance::all(&Alone(Heap));
-    conformance::all(&Alone(Packed));
-    conformance::all(&Alone(Spinning));
+    conformance::all(&OneThread(Heap));
+    conformance::all(&OneThread(Packed));
+    conformance::all(&OneThread(Spinning));
 }
 
 #[test]
-fn a_narrow_number_that_overflowed_is_still_found_by_compare_swap() {
+fn compare_swap_finds_a_narrow_number_that_overflowed() {
     let mut m = Native::new();
     let x = Heap.shared("x", 255_u8);
     assert_eq!(m.fetch_add(&x, 1), Ok(255));
@@ -53,8 +54,10 @@ fn a_register_has_cache_lines_of_its_own() {
     assert!(b - a >= 64);
 }
 
-/// Two threads write one register each and read the other's, in many rounds: not both may miss the other. Without the fence
-/// both do, some 50 times in a run or not at all: it was seen in one run of three. The proof is the checker's.
+/// Two threads each write one register and then read the other's: they must not both miss the other's write.
+///
+/// There are many rounds. Without the fence, one run of three showed about 50 such misses, the others none. The proof
+/// is the checker's.
 #[test]
 fn no_read_overtakes_a_write_past_a_fence() {
     const ROUNDS: u64 = 20_000;
@@ -80,7 +83,7 @@ fn no_read_overtakes_a_write_past_a_fence() {
     let [missed, missed_too] = thread::scope(|scope| {
         let play = &play;
         let threads = [0, 1].map(|p| scope.spawn(move || play(p)));
-        threads.map(|thread| thread.join().expect("it does not panic"))
+        threads.map(|thread| thread.join().expect("a thread does not panic"))
     });
     assert_eq!(std::iter::zip(missed, missed_too).filter(|both| *both == (true, true)).count(), 0);
 }

@@ -1,4 +1,4 @@
-//! LL/SC and atomic actions, with real threads.
+//! LL/SC and atomic updates, with real threads.
 use std::thread;
 
 use doorway_memory::{Linked, Memory, Space};
@@ -7,9 +7,9 @@ use doorway_native::{Heap, Native};
 const THREADS: u32 = 4;
 const EACH: u32 = 10_000;
 
-/// The value is back where it was after every second store: only the version tells.
+/// Every second store restores the old value: only the version shows that there were stores in between.
 #[test]
-fn no_store_conditional_succeeds_on_what_another_has_written_since() {
+fn store_conditional_fails_after_a_write_by_another_thread() {
     let flag = Heap.shared("flag", Linked::new(false));
     let stores = on_threads(|m| {
         let Ok(link) = m.load_linked(&flag);
@@ -30,12 +30,12 @@ fn no_update_is_lost() {
     assert_eq!(Native::new().read(&x), Ok(THREADS * EACH));
 }
 
-/// The sum of what they return, modulo 2^32.
+/// Runs `body` `EACH` times on each thread and returns the sum of its results, modulo 2^32.
 fn on_threads(body: impl Fn(&mut Native) -> u32 + Sync) -> u32 {
     let body = &body;
     let many = || (0..EACH).fold(0_u32, |sum, _| sum.wrapping_add(body(&mut Native::new())));
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(many)).collect();
-        threads.into_iter().fold(0_u32, |sum, thread| sum.wrapping_add(thread.join().expect("it does not panic")))
+        threads.into_iter().fold(0_u32, |sum, thread| sum.wrapping_add(thread.join().expect("a thread does not panic")))
     })
 }

@@ -1,4 +1,4 @@
-//! Threads that spin and never sleep, and those who do either.
+//! Threads that only spin, and contention in every layout.
 use std::{
     sync::atomic::{
         AtomicBool, AtomicU64,
@@ -13,16 +13,16 @@ use doorway_memory::{Exclusion, Memory, Space};
 use doorway_native::{Layout, Native, Padded, Spinning};
 
 #[test]
-fn threads_that_spin_exclude_each_other_too() {
+fn spinning_threads_exclude_each_other() {
     count(&Bakery::new(&mut Spinning, 2));
     count(&Filter::new(&mut Spinning, 2));
     count(&LamportFast::new(&mut Spinning, 2));
     count(&Mcs::new(&mut Spinning, 2));
 }
 
-/// Who writes does not look for sleepers, so who waits to a deadline must not be one.
+/// In this layout writers do not wake parked waiters, so a waiter with a deadline must not park.
 #[test]
-fn who_spins_to_a_deadline_sees_what_is_written_long_before_it() {
+fn a_spinning_waiter_with_a_deadline_sees_an_earlier_write() {
     let flag = Spinning.shared("flag", false);
     let waiting = AtomicBool::new(false);
     let waited = thread::scope(|scope| {
@@ -34,9 +34,9 @@ fn who_spins_to_a_deadline_sees_what_is_written_long_before_it() {
         while !waiting.load(SeqCst) {
             thread::yield_now();
         }
-        thread::sleep(Duration::from_millis(50)); // longer than anybody would spin who is going to sleep
+        thread::sleep(Duration::from_millis(50)); // longer than a waiter that parks would spin
         let Ok(()) = Native::new().write(&flag, true);
-        waiter.join().expect("it does not panic")
+        waiter.join().expect("a thread does not panic")
     });
     assert!(waited);
     let soon = Instant::now() + Duration::from_millis(1);
@@ -44,24 +44,24 @@ fn who_spins_to_a_deadline_sees_what_is_written_long_before_it() {
 }
 
 #[test]
-fn who_had_to_wait_has_met_others_until_they_went_first() {
+fn a_wait_is_contention_until_the_yield_after_release() {
     fn in_layout<L: Layout>(mut layout: L) {
         let (flag, mut m) = (layout.shared("flag", false), Native::<L>::new());
         let Ok(()) = m.until(&flag, |flag| !flag);
-        assert!(!m.has_met_others(), "it was there already");
+        assert!(!m.is_contended(), "the condition held at once");
         assert!(!m.until_deadline(&flag, |flag| flag, Instant::now() + Duration::from_millis(1)));
-        assert!(m.has_met_others());
-        m.after_you();
-        assert!(!m.has_met_others());
+        assert!(m.is_contended());
+        m.yield_after_release();
+        assert!(!m.is_contended());
         m.relax();
-        assert!(m.has_met_others());
+        assert!(m.is_contended());
     }
     in_layout(Padded);
     in_layout(Spinning);
 }
 
-/// Few passages: on one processor each may take a time slice.
-fn count(lock: &(impl Exclusion<Native<Spinning>> + Sync)) {
+/// Counts passages with a lock. They are few because on one processor each may take a time slice.
+fn count(lock: &impl Exclusion<Native<Spinning>>) {
     const PASSAGES: u64 = 300;
     let sum = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -71,9 +71,9 @@ fn count(lock: &(impl Exclusion<Native<Spinning>> + Sync)) {
                 let mut m = Native::new();
                 for _ in 0..PASSAGES {
                     let Ok(place) = lock.doorway(&mut m, p);
-                    let Ok(place) = lock.enter(&mut m, p, &place);
+                    let Ok(inside) = lock.wait(&mut m, p, &place);
                     sum.store(sum.load(Relaxed) + 1, Relaxed);
-                    let Ok(()) = lock.exit(&mut m, p, &place);
+                    let Ok(()) = lock.exit(&mut m, p, &inside);
                 }
             });
         }
