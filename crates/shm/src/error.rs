@@ -1,96 +1,96 @@
-//! What can go wrong.
+//! The errors of this crate.
 use std::{error, fmt, io, path::PathBuf};
 
-/// What can go wrong, and the way out.
+/// An error. Its message says what to do about it.
 ///
 /// ```
 /// use std::path::PathBuf;
 ///
 /// use doorway_shm::Error;
 /// let error = Error::OtherK { path: PathBuf::from("gpu"), file: 2, asked: 3 };
-/// assert_eq!(error.to_string(), "`gpu` lets 2 in at a time, not 3; ask for 2, or forget it when nobody uses it");
+/// assert_eq!(error.to_string(), "`gpu` has capacity 2, not 3; ask for 2, or forget it while it is not in use");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that cannot be a file's.
+    /// The name cannot be that of a file.
     Name {
-        /// As given.
+        /// The name as given.
         name: PathBuf,
     },
-    /// A number of places or slots that is not possible.
+    /// The capacity or the number of slots is out of range.
     Size {
-        /// How many may be inside.
+        /// The capacity asked for.
         k: usize,
-        /// How many may be inside or in line.
+        /// The number of slots asked for: how many processes can hold or wait at once.
         slots: usize,
     },
-    /// The runtime directory is not ours alone.
+    /// The runtime directory is not private to the user.
     Directory {
-        /// Which it is.
+        /// The path of the directory.
         path: PathBuf,
-        /// What is the matter with it.
+        /// What is wrong with it.
         why: &'static str,
     },
-    /// There is no such file.
+    /// The file does not exist.
     Missing {
-        /// Where it would be.
+        /// The path where it was expected.
         path: PathBuf,
     },
     /// The disk is full.
     Full {
-        /// What was to be created.
+        /// The path of the file to be created.
         path: PathBuf,
-        /// How many bytes it takes.
+        /// Its size in bytes.
         bytes: usize,
     },
-    /// The file is something else, or was damaged.
+    /// The file is not a semaphore, or was damaged.
     Garbage {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is the matter with it.
+        /// What is wrong with it.
         why: &'static str,
     },
-    /// The file was made by a version that keeps it otherwise.
+    /// The file was created by a version of this crate that uses another format.
     Version {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its version.
+        /// The format version of the file.
         file: u64,
-        /// The version we know.
-        ours: u64,
+        /// The format version that this crate supports.
+        supported: u64,
     },
-    /// The file is for another number of places.
+    /// The file has another capacity.
     OtherK {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// How many the file lets in.
+        /// The capacity of the file.
         file: usize,
-        /// How many were asked for.
+        /// The capacity asked for.
         asked: usize,
     },
-    /// The registers hold what no algorithm has written.
+    /// A register holds a value that no algorithm has written.
     Damaged {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// Someone uses the file.
+    /// The file is in use.
     InUse {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The handle belongs to the process that has forked us.
+    /// The handle was opened by a parent of this process, before the fork.
     Forked {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
     },
-    /// The system says no.
+    /// A system call failed.
     Io {
-        /// Which file.
+        /// The path of the file.
         path: PathBuf,
-        /// What was tried.
+        /// The operation that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The error of the system call.
         source: io::Error,
     },
 }
@@ -101,55 +101,57 @@ impl fmt::Display for Error {
             Error::Name { name } => {
                 write!(
                     f,
-                    "`{}` is no name; give a name without `/` that does not begin with a dot, or a path",
+                    "`{}` is not a valid name; give a name without `/` that does not begin with a dot, or a path",
                     name.display()
                 )
             }
             Error::Size { k, slots } => write!(
                 f,
-                "{k} at a time with {slots} slots is not possible; there must be 1 at least, and more slots than that, up to {}",
-                crate::MOST_SLOTS
+                "capacity {k} with {slots} slots is out of range; the capacity must be at least 1 and less than the \
+                 number of slots, which is at most {}",
+                crate::MAX_SLOTS
             ),
             Error::Directory { path, why } => {
                 write!(
                     f,
-                    "`{}` {why}; make it a directory of yours with mode 0700, or give a path with a `/`",
+                    "`{}` {why}; make it a directory that you own, with mode 0700, or give a path with a `/`",
                     path.display()
                 )
             }
             Error::Missing { path } => {
-                write!(f, "`{}` does not exist; whoever acquires it first creates it", path.display())
+                write!(f, "`{}` does not exist; the first process to acquire it creates it", path.display())
             }
             Error::Full { path, bytes } => {
                 write!(
                     f,
-                    "no space left for `{}`, which takes {bytes} bytes; free some, or give another path",
+                    "no space left for `{}`, which takes {bytes} bytes; free some space, or give another path",
                     path.display()
                 )
             }
             Error::Garbage { path, why } => {
                 write!(
                     f,
-                    "`{}` {why}; nothing was changed. Give another name, or remove it if it is not needed",
+                    "`{}` {why}; nothing was changed. Give another name, or remove the file if it is not needed",
                     path.display()
                 )
             }
-            Error::Version { path, file, ours } => write!(
+            Error::Version { path, file, supported } => write!(
                 f,
-                "`{}` has format {file}, and this program knows {ours}; use programs of one version, or remove it when nobody uses it",
+                "`{}` has format {file}, but this program supports format {supported}; use programs of one version, or \
+                 remove the file while it is not in use",
                 path.display()
             ),
             Error::OtherK { path, file, asked } => write!(
                 f,
-                "`{}` lets {file} in at a time, not {asked}; ask for {file}, or forget it when nobody uses it",
+                "`{}` has capacity {file}, not {asked}; ask for {file}, or forget it while it is not in use",
                 path.display()
             ),
             Error::Damaged { path } => write!(
                 f,
-                "`{}` was damaged while in use; let everyone who uses it end, then it mends itself",
+                "`{}` was damaged while in use; it is reset when every process that uses it has ended",
                 path.display()
             ),
-            Error::InUse { path } => write!(f, "`{}` is in use; wait until nobody uses it", path.display()),
+            Error::InUse { path } => write!(f, "`{}` is in use; wait until no process uses it", path.display()),
             Error::Forked { path } => {
                 write!(f, "`{}` was opened before this process was forked; open it again here", path.display())
             }

@@ -1,106 +1,37 @@
-//! The mapped file: made, opened, and shared out in slots.
+//! The file with an algorithm's registers: taking, releasing and reaping its slots.
 use std::{
-    collections::hash_map::RandomState,
-    fs,
-    hash::{BuildHasher, Hasher},
-    io::{self, Write},
-    os::{
-        fd::{AsFd, BorrowedFd},
-        unix::fs::{FileExt, MetadataExt},
-    },
-    path::Path,
+    fs, io,
+    os::fd::{AsFd, BorrowedFd},
     process,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use doorway_memory::Pid;
 use rustix::{
-    fs::{FallocateFlags, fallocate},
-    io::{Errno, FdFlags, fcntl_setfd},
+    io::{FdFlags, fcntl_setfd},
     time::{ClockId, clock_gettime},
 };
 
 use crate::{
-    Error, Location, MOST_SLOTS, Peek, Phase, Plan, Record, Shared, locks,
-    map::{Map, Ours},
-    region::{Layout, Region},
+    Error, ForkDetector, Location, Mapping, Peek, Phase, Plan, Record, Shared, header::OTHER_ALGORITHM, locks,
 };
 
-/// "doorway", and a byte that no text has.
-const MAGIC: u64 = u64::from_le_bytes(*b"doorway\xdb");
-const VERSION: u64 = 1;
-
-/// The header's words that do not change, and their checksum.
-const HEADER: usize = 7;
-
-/// The byte that is locked by who takes a slot.
+/// The byte that a process locks while it takes a slot.
 const GATE: usize = 0;
 
-/// The byte that is locked by the owner of a slot.
+/// The byte that the owner of a slot keeps locked.
 fn byte(slot: Pid) -> usize {
     slot + 1
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Header {
-    k: usize,
-    slots: usize,
-    registers: usize,
-    /// Random: no two files have the same.
-    id: u64,
-}
-
-impl Header {
-    fn words(&self) -> [u64; HEADER] {
-        let mut words = [MAGIC, VERSION, self.k as u64, self.slots as u64, self.registers as u64, self.id, 0];
-        words[HEADER - 1] = checksum(&words[..HEADER - 1]);
-        words
-    }
-
-    fn read(file: &fs::File, path: &Path) -> Result<Header, Error> {
-        let garbage = |why| Error::Garbage { path: path.to_owned(), why };
-        let mut bytes = [0; 8 * HEADER];
-        match file.read_exact_at(&mut bytes, 0) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(garbage("is too short to be a semaphore"));
-            }
-            read => read.map_err(|source| Error::Io { path: path.to_owned(), doing: "read", source })?,
-        }
-        let mut words = [0; HEADER];
-        for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
-            *word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
-        }
-        let [magic, version, k, slots, registers, id, sum] = words;
-        if magic != MAGIC {
-            return Err(garbage("is something else than a semaphore"));
-        }
-        if version != VERSION {
-            return Err(Error::Version { path: path.to_owned(), file: version, ours: VERSION });
-        }
-        if sum != checksum(&words[..HEADER - 1]) {
-            return Err(garbage("is damaged: its checksum is wrong"));
-        }
-        if !(1..slots).contains(&k) || slots > MOST_SLOTS as u64 {
-            return Err(garbage("is damaged: its numbers are not plausible"));
-        }
-        Ok(Header { k: k as usize, slots: slots as usize, registers: registers as usize, id })
-    }
-}
-
-/// The hash of Fowler, Noll and Vo.
-fn checksum(words: &[u64]) -> u64 {
-    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// What became of an attempt to take a slot.
+/// The outcome of an attempt to take a slot.
 ///
 /// See [`File::take`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Debug)]
 pub enum Taken {
-    /// It is ours.
-    Slot(Pid),
-    /// Someone else is at the gate; it is soon free.
+    /// The caller owns this slot now, until it [releases](File::release) it.
+    Slot(Box<Shared>),
+    /// Another process has locked the gate, which takes only a moment.
     GateIsBusy,
     /// All slots are in use.
     NoneIsFree,
@@ -108,183 +39,121 @@ pub enum Taken {
     FileIsGone,
 }
 
-/// The mapped file.
+/// A mapped file with the registers of an algorithm.
 ///
-/// See [`Shared`].
+/// See [`Mapping`] and [`Shared`].
 #[derive(Debug)]
 pub struct File {
-    location: Location,
-    /// The open file whose locks are ours.
-    file: fs::File,
-    /// Its device and inode.
-    identity: (u64, u64),
-    header: Header,
-    region: Arc<Region>,
+    mapping: Mapping,
     plan: Plan,
-    /// Whether each slot is owned by this open file. The kernel cannot be asked for that: see [`locks`]. Who takes or finishes a
-    /// slot has this locked.
+    /// Whether each slot is owned through this open file description. The kernel cannot tell: see [`locks`]. A thread
+    /// that takes or reaps a slot holds this mutex.
     owned: Mutex<Vec<bool>>,
-    ours: Ours,
-    /// When this process began.
+    fork_detector: ForkDetector,
+    /// The start time of this process.
     started: u64,
 }
 
 impl File {
-    /// Opens the file, or creates one for `k` at a time. `plan` is asked for the registers of so many slots.
+    /// A mapped file with these registers: those that the algorithm allocated for its capacity and number of slots.
     ///
     /// # Errors
-    /// If what is there is something else, or for another k, or nothing can be created. Nothing is ever overwritten.
+    /// If the file has another number of registers, so that it is for another algorithm.
     ///
-    /// See [`Shared`].
-    pub fn open_or_create(
-        location: &Location,
-        k: usize,
-        slots: usize,
-        plan: impl Fn(usize) -> Plan,
-    ) -> Result<File, Error> {
-        if !(1..slots).contains(&k) || slots > MOST_SLOTS {
-            return Err(Error::Size { k, slots });
+    /// See [`Mapping`].
+    pub fn new(mapping: Mapping, plan: Plan) -> Result<File, Error> {
+        if mapping.header.registers != plan.registers() {
+            return Err(Error::Garbage { path: mapping.location.as_path().to_owned(), why: OTHER_ALGORITHM });
         }
-        loop {
-            match File::open(location, &|_, slots| plan(slots)) {
-                Err(Error::Missing { .. }) => create(location, k, slots, plan(slots).registers())?,
-                Ok(file) if file.k() != k => {
-                    return Err(Error::OtherK { path: location.as_path().to_owned(), file: file.k(), asked: k });
-                }
-                opened => return opened,
-            }
-        }
+        let fork_detector = ForkDetector::new().map_err(mapping.io("map"))?;
+        let started = started().map_err(mapping.io("read the start time of this process for"))?;
+        let owned = Mutex::new(vec![false; mapping.slots()]);
+        Ok(File { mapping, plan, owned, fork_detector, started })
     }
 
-    /// Opens the file that is there. `plan` is asked for the registers for k and so many slots.
+    /// Removes the file unless it is in use.
     ///
     /// # Errors
-    /// If there is none, or something else.
+    /// If the file is in use, or cannot be removed.
     ///
     /// ```
-    /// use doorway_shm::{File, Location, Plan};
-    /// let nowhere = Location::path("/nowhere/at/all".as_ref());
-    /// assert!(File::open(&nowhere, &|_, _| Plan::new()).is_err());
+    /// use doorway_memory::Space;
+    /// use doorway_shm::{File, Location, Mapping, Plan};
+    ///
+    /// let mut plan = Plan::new();
+    /// plan.shared("x", false);
+    /// let path = std::env::temp_dir().join(format!("doorway-forget-{}", std::process::id()));
+    /// let file = File::new(Mapping::open_or_create(&Location::path(&path), 1, 2, || 1)?, plan)?;
+    /// file.forget()?;
+    /// assert!(!path.exists());
+    /// # Ok::<(), doorway_shm::Error>(())
     /// ```
-    pub fn open(location: &Location, plan: &dyn Fn(usize, usize) -> Plan) -> Result<File, Error> {
-        let path = location.as_path();
-        let io = |doing| move |source| Error::Io { path: path.to_owned(), doing, source };
-        let garbage = |why| Error::Garbage { path: path.to_owned(), why };
-        let file = match location.options().open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::Missing { path: path.to_owned() });
-            }
-            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
-                return Err(garbage("is a link, which is not followed here"));
-            }
-            Err(error) if error.kind() == io::ErrorKind::IsADirectory => return Err(garbage("is a directory")),
-            opened => opened.map_err(io("open"))?,
-        };
-        let found = file.metadata().map_err(io("look at"))?;
-        if !found.is_file() {
-            return Err(garbage("is not a regular file"));
+    pub fn forget(self) -> Result<(), Error> {
+        // A process that has locked the gate is about to use the file.
+        if !locks::try_lock(&self.mapping.file, GATE).map_err(self.mapping.io("lock"))? || self.is_used()? {
+            return Err(Error::InUse { path: self.location().as_path().to_owned() });
         }
-        let header = Header::read(&file, path)?;
-        let plan = plan(header.k, header.slots);
-        let layout = Layout::new(header.slots, plan.registers());
-        if header.registers != plan.registers() {
-            return Err(garbage("is for another algorithm"));
+        if self.is_current()? {
+            // Processes that still have it open find out at the gate, and open the file that the path leads to then.
+            fs::remove_file(self.location().as_path()).map_err(self.mapping.io("remove"))?;
         }
-        if found.len() != layout.bytes() as u64 {
-            return Err(garbage("is damaged: it has been truncated or extended"));
-        }
-        let map = Map::of_file(&file, layout.bytes()).map_err(io("map"))?;
-        Ok(File {
-            location: location.clone(),
-            file,
-            identity: (found.dev(), found.ino()),
-            header,
-            region: Arc::new(Region::new(map, layout)),
-            plan,
-            owned: Mutex::new(vec![false; header.slots]),
-            ours: Ours::new().map_err(io("map"))?,
-            started: started().map_err(io("ask when we began, for"))?,
-        })
+        Ok(()) // the gate is unlocked when the file is closed
     }
 
-    /// Removes the file if nobody uses it.
-    ///
-    /// # Errors
-    /// If somebody does, or there is none, or it is something else.
-    ///
-    /// ```
-    /// use doorway_shm::{File, Location, Plan};
-    /// let nowhere = Location::path("/nowhere/at/all".as_ref());
-    /// assert!(File::forget(&nowhere, &|_, _| Plan::new()).is_err());
-    /// ```
-    pub fn forget(location: &Location, plan: &dyn Fn(usize, usize) -> Plan) -> Result<(), Error> {
-        let file = File::open(location, plan)?;
-        let in_use = || Error::InUse { path: location.as_path().to_owned() };
-        // Who is at the gate is about to use it.
-        if !locks::try_lock(&file.file, GATE).map_err(file.io("lock"))? || file.is_used()? {
-            return Err(in_use());
-        }
-        if file.is_current()? {
-            // Those who have it open see that it is gone when they are at the gate, and open what is there then.
-            fs::remove_file(location.as_path()).map_err(file.io("remove"))?;
-        }
-        Ok(()) // the gate opens as the file is closed
-    }
-
-    /// How many may be inside.
+    /// The capacity: the maximum number of holders.
     #[must_use]
     pub fn k(&self) -> usize {
-        self.header.k
+        self.mapping.header.k
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.header.slots
+        self.mapping.header.slots
     }
 
-    /// A random number that no other file has.
+    /// A random number that identifies the file.
     #[must_use]
     pub fn id(&self) -> u64 {
-        self.header.id
+        self.mapping.header.id
     }
 
-    /// Where it was opened.
+    /// The location at which the file was opened.
     #[must_use]
     pub fn location(&self) -> &Location {
-        &self.location
+        &self.mapping.location
     }
 
-    /// The descriptor to which our slots belong. Whoever inherits it keeps them.
+    /// The descriptor to which the slots taken through this handle belong. A child that inherits it keeps them.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+        self.mapping.file.as_fd()
     }
 
-    /// Lets children inherit the descriptor, from now on; without this it is closed when they run another program.
+    /// Lets children inherit the descriptor from now on; otherwise it is closed when they execute another program.
     ///
     /// # Errors
-    /// If the system says no.
+    /// If the system call fails.
     pub fn keep_in_children(&self) -> Result<(), Error> {
-        fcntl_setfd(&self.file, FdFlags::empty()).map_err(|error| self.io("keep open")(error.into()))
+        fcntl_setfd(&self.mapping.file, FdFlags::empty()).map_err(|error| self.mapping.io("keep open")(error.into()))
     }
 
-    /// Whether this process has opened it, and not one that has forked us since. Takes no system call.
+    /// Whether the current process opened the file, rather than inherited it by a fork. Takes no system call.
     #[must_use]
     #[inline(always)]
-    pub fn is_ours(&self) -> bool {
-        self.ours.is_true()
+    pub fn is_original_process(&self) -> bool {
+        self.fork_detector.is_original_process()
     }
 
-    /// Whether the path still leads to this file. If not, those who come now use another one.
+    /// Whether the path still leads to this file. If not, processes that open the path now use another file.
     ///
     /// # Errors
-    /// If the path cannot be looked at.
+    /// If the metadata of the path cannot be read.
     pub fn is_current(&self) -> Result<bool, Error> {
-        match self.location.identity() {
-            Ok(found) => Ok(found == self.identity),
+        match self.mapping.location.identity() {
+            Ok(found) => Ok(found == self.mapping.identity),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.io("look at")(error)),
+            Err(error) => Err(self.mapping.io("read the metadata of")(error)),
         }
     }
 
@@ -294,45 +163,50 @@ impl File {
     /// If there is no such slot.
     #[must_use]
     pub fn record(&self, slot: Pid) -> Record<'_> {
-        self.region.record(slot)
+        self.mapping.region.record(slot)
     }
 
-    /// The memory, as the owner of this slot sees it. Who writes to it must be the owner, or have it from [`reap`](File::reap).
+    /// The memory from the point of view of the owner of this slot.
+    ///
+    /// Only the owner may write to it, or a process that reaps the slot and was given the memory by
+    /// [`reap`](File::reap).
     #[must_use]
     pub fn memory(&self, slot: Pid) -> Shared {
-        Shared::new(self.region.clone(), slot)
+        Shared::new(self.mapping.region.clone(), slot)
     }
 
-    /// The memory, as one sees it who only looks.
+    /// A read-only view of the memory.
     #[must_use]
     pub fn peek(&self) -> Peek {
-        Peek::new(self.region.registers())
+        Peek::new(self.mapping.region.registers())
     }
 
-    /// Gives every register its first value. Only while nobody else uses the file.
+    /// Sets every register to its initial value. No other process may use the file meanwhile.
     pub fn reset(&self) {
-        self.region.reset(self.plan.begin());
+        self.mapping.region.reset(self.plan.initial_values());
     }
 
-    /// Tries to take a slot. If nobody uses the file, everything in it is made anew first. `finish` is called to finish the
-    /// passage of the slot's last owner, who may have died in the midst of it.
+    /// Tries to take a slot, and resets the file first if it is unused.
+    ///
+    /// `reap` completes the passage of the slot's last owner, which may have died during it.
     ///
     /// # Errors
-    /// If the file cannot be locked, or is not [ours](File::is_ours).
-    pub fn take(&self, finish: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
-        if !self.is_ours() {
-            return Err(Error::Forked { path: self.location.as_path().to_owned() });
+    /// If the file cannot be locked, or was [opened before a fork](File::is_original_process).
+    pub fn take(&self, reap: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
+        if !self.is_original_process() {
+            return Err(Error::Forked { path: self.mapping.location.as_path().to_owned() });
         }
         let mut owned = self.owned();
-        if !locks::try_lock(&self.file, GATE).map_err(self.io("lock"))? {
+        if !locks::try_lock(&self.mapping.file, GATE).map_err(self.mapping.io("lock"))? {
             return Ok(Taken::GateIsBusy);
         }
-        let taken = self.take_at_gate(&mut owned, finish);
-        locks::unlock(&self.file, GATE).map_err(self.io("unlock"))?;
+        let taken = self.take_at_gate(&mut owned, reap);
+        locks::unlock(&self.mapping.file, GATE).map_err(self.mapping.io("unlock"))?;
         taken
     }
 
-    fn take_at_gate(&self, owned: &mut [bool], finish: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
+    /// Tries to take a slot, with the gate locked.
+    fn take_at_gate(&self, owned: &mut [bool], reap: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
         if !self.is_current()? {
             return Ok(Taken::FileIsGone);
         }
@@ -340,130 +214,81 @@ impl File {
             self.reset();
         }
         for slot in (0..self.slots()).filter(|&slot| !owned[slot]).collect::<Vec<Pid>>() {
-            if locks::try_lock(&self.file, byte(slot)).map_err(self.io("lock"))? {
-                // Whatever its last owner has left: it is finished if it was not, and nothing happens if it was.
-                self.finish(slot, finish);
+            if locks::try_lock(&self.mapping.file, byte(slot)).map_err(self.mapping.io("lock"))? {
+                // Completes the last owner's passage if it died; has no effect if it completed the passage itself.
+                let memory = self.reap_locked_slot(slot, reap);
                 owned[slot] = true;
-                self.record(slot).set_owner(process::id(), self.started);
-                return Ok(Taken::Slot(slot));
+                memory.record().set_owner(process::id(), self.started);
+                return Ok(Taken::Slot(Box::new(memory)));
             }
         }
         Ok(Taken::NoneIsFree)
     }
 
-    /// Gives a slot back, whose owner has ended its passage.
-    pub fn release(&self, slot: Pid) {
-        // After a fork the descriptor is the parent's too, and so is the slot.
-        if self.is_ours() {
+    /// Releases a slot that was taken through this handle and whose owner has completed its passage.
+    pub fn release(&self, slot: &Shared) {
+        // In a forked child the descriptor, and so the slot, still belongs to the parent.
+        if self.is_original_process() {
             let mut owned = self.owned();
-            self.record(slot).clear();
-            owned[slot] = false;
-            // It is unlocked when the file is closed, if it cannot be now.
-            let _ = locks::unlock(&self.file, byte(slot));
+            slot.record().clear();
+            owned[slot.slot()] = false;
+            // If this fails, the byte is unlocked when the file is closed.
+            let _ = locks::unlock(&self.mapping.file, byte(slot.slot()));
         }
     }
 
-    /// Finishes the passages of those who have died, as far as `concerns` says that they concern us; says how many there were.
-    pub fn reap(&self, concerns: &dyn Fn(Record<'_>) -> bool, finish: &dyn Fn(&mut Shared)) -> usize {
+    /// Reaps the dead processes whose records `selects` accepts; returns how many died during a passage.
+    ///
+    /// `reap` completes the passage of one of them.
+    pub fn reap(&self, selects: &dyn Fn(Record<'_>) -> bool, reap: &dyn Fn(&mut Shared)) -> usize {
         let owned = self.owned();
-        let is_another = |slot: &Pid| !owned[*slot] && concerns(self.record(*slot));
-        (0..self.slots()).filter(is_another).filter(|&slot| self.reap_slot(slot, finish)).count()
+        let is_candidate = |slot: &Pid| !owned[*slot] && selects(self.record(*slot));
+        (0..self.slots()).filter(is_candidate).filter(|&slot| self.reap_slot(slot, reap)).count()
     }
 
-    /// With `owned` locked, and not for a slot of ours.
-    fn reap_slot(&self, slot: Pid, finish: &dyn Fn(&mut Shared)) -> bool {
-        if !matches!(locks::try_lock(&self.file, byte(slot)), Ok(true)) {
+    /// Reaps the slot if its owner is dead; returns whether the owner died during a passage.
+    ///
+    /// The caller holds `owned`, and the slot is not owned through this handle.
+    fn reap_slot(&self, slot: Pid, reap: &dyn Fn(&mut Shared)) -> bool {
+        if !matches!(locks::try_lock(&self.mapping.file, byte(slot)), Ok(true)) {
             return false;
         }
-        // Nobody owned it. Now we do, and nobody else writes its registers.
-        let was_left = self.record(slot).phase() != Phase::Free;
-        self.finish(slot, finish);
-        let _ = locks::unlock(&self.file, byte(slot));
-        was_left
+        // The slot had no owner. With its byte locked, no other process writes its registers.
+        let died_in_passage = self.record(slot).phase() != Phase::Free;
+        self.reap_locked_slot(slot, reap);
+        let _ = locks::unlock(&self.mapping.file, byte(slot));
+        died_in_passage
     }
 
-    /// Finishes the passage of a slot whose byte we have locked.
-    fn finish(&self, slot: Pid, finish: &dyn Fn(&mut Shared)) {
+    /// Completes the passage of a slot whose byte the caller has locked. Returns the memory of the slot.
+    fn reap_locked_slot(&self, slot: Pid, reap: &dyn Fn(&mut Shared)) -> Shared {
         let mut memory = self.memory(slot);
-        self.leaves(slot);
-        finish(&mut memory);
-        self.region.rise(slot);
-        // Not before its registers are as they should be: if we die before, somebody does this again.
-        self.record(slot).clear();
+        memory.set_leaving();
+        reap(&mut memory);
+        self.mapping.region.retract(slot);
+        // Only after its registers are reset: if this process dies before, another one reaps the slot again.
+        memory.record().clear();
         memory.flush();
+        memory
     }
 
-    /// Whether the slot's owner, or a child that has inherited the slot from it, is alive.
+    /// Whether the slot's owner, or a child that inherited the slot, is alive.
     pub fn is_alive(&self, slot: Pid) -> bool {
         let owned = self.owned();
-        owned[slot] || locks::is_locked(&self.file, byte(slot), 1).unwrap_or(true)
+        owned[slot] || locks::is_locked(&self.mapping.file, byte(slot), 1).unwrap_or(true)
     }
 
-    /// Whether anyone with another open file owns a slot.
+    /// Whether a slot is owned through another open file description.
     fn is_used(&self) -> Result<bool, Error> {
-        locks::is_locked(&self.file, byte(0), self.slots()).map_err(self.io("ask for the locks of"))
+        locks::is_locked(&self.mapping.file, byte(0), self.slots()).map_err(self.mapping.io("query the locks of"))
     }
 
-    /// Locked for the time of some system calls, never while anyone waits.
+    /// Locks `owned`. It is held for a few system calls at a time, never while a thread waits for the semaphore.
     fn owned(&self) -> MutexGuard<'_, Vec<bool>> {
         self.owned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn io(&self, doing: &'static str) -> impl Fn(io::Error) -> Error {
-        let path = self.location.as_path().to_owned();
-        move |source| Error::Io { path: path.clone(), doing, source }
-    }
-}
-
-/// What the owner of a slot says of itself.
-impl File {
-    /// It begins a passage, now.
-    #[inline(always)]
-    pub fn arrives(&self, slot: Pid, now: u64) {
-        let record = self.record(slot);
-        record.set_ticket(0);
-        record.set_since(now);
-        record.set_phase(Phase::Arriving);
-    }
-
-    /// It has a ticket, and waits or tries with it.
-    #[inline(always)]
-    pub fn has_ticket(&self, slot: Pid, ticket: u64, phase: Phase) {
-        let record = self.record(slot);
-        record.set_ticket(ticket);
-        record.set_phase(phase);
-    }
-
-    /// It is inside.
-    #[inline(always)]
-    pub fn is_inside(&self, slot: Pid) {
-        self.record(slot).set_phase(Phase::Inside);
-    }
-
-    /// It is inside now, having waited.
-    pub fn is_inside_since(&self, slot: Pid, now: u64) {
-        self.record(slot).set_since(now);
-        self.is_inside(slot);
-    }
-
-    /// It is about to end its passage.
-    #[inline(always)]
-    pub fn leaves(&self, slot: Pid) {
-        self.record(slot).set_phase(Phase::Leaving);
-    }
-
-    /// Its passage has ended.
-    #[inline(always)]
-    pub fn has_left(&self, slot: Pid) {
-        self.record(slot).set_phase(Phase::Free);
-    }
-
-    /// What it is about.
-    pub fn describe(&self, slot: Pid, what: &str) {
-        self.record(slot).set_what(what);
-    }
-
-    /// The time, to a few milliseconds, in nanoseconds since 1970. Takes no system call.
+    /// The time in nanoseconds since 1970, with a resolution of a few milliseconds. Takes no system call.
     #[must_use]
     #[inline(always)]
     pub fn now() -> u64 {
@@ -472,42 +297,10 @@ impl File {
     }
 }
 
-/// Creates a file that is complete when its name appears, and replaces nothing.
-fn create(location: &Location, k: usize, slots: usize, registers: usize) -> Result<(), Error> {
-    let path = location.as_path();
-    let io = |doing| move |source| Error::Io { path: path.to_owned(), doing, source };
-    let id = RandomState::new().build_hasher().finish();
-    let name = path.file_name().ok_or_else(|| Error::Name { name: path.to_owned() })?;
-    let draft = path.with_file_name(format!(".{}.{id:x}.new", name.to_string_lossy()));
-    let bytes = Layout::new(slots, registers).bytes();
-    let full = |error: io::Error| match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::Full { path: path.to_owned(), bytes },
-        _ => io("create")(error),
-    };
-    let write = || {
-        let mut file = location.options().create_new(true).open(&draft).map_err(io("create"))?;
-        // Every block is there before anyone maps it: a full disk is an error now, and not a signal later.
-        match fallocate(&file, FallocateFlags::empty(), 0, bytes as u64) {
-            Err(Errno::OPNOTSUPP) => file.write_all(&vec![0; bytes]).map_err(full)?,
-            allocated => allocated.map_err(|error| full(error.into()))?,
-        }
-        let header: Vec<u8> =
-            Header { k, slots, registers, id }.words().iter().flat_map(|word| word.to_le_bytes()).collect();
-        file.write_all_at(&header, 0).map_err(full)?;
-        match fs::hard_link(&draft, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()), // another was faster
-            linked => linked.map_err(full),
-        }
-    };
-    let written = write();
-    let _ = fs::remove_file(&draft);
-    written
-}
-
-/// When this process began, in clock ticks since the machine did: field 22 of its `stat`.
+/// The start time of this process, in clock ticks since boot: field 22 of `/proc/self/stat`.
 fn started() -> io::Result<u64> {
     let stat = fs::read_to_string("/proc/self/stat")?;
-    // Field 2 is the command in parentheses, which may hold anything, parentheses too.
+    // Field 2 is the command in parentheses, which may itself contain spaces and parentheses.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     after.split_whitespace().nth(19).and_then(|field| field.parse().ok()).ok_or(io::ErrorKind::InvalidData.into())
 }

@@ -1,7 +1,6 @@
-//! The memory, as the owner of one slot sees it.
+//! The memory from the point of view of the owner of one slot, and the slot's record.
 use std::{
-    fmt, hint, iter,
-    marker::PhantomData,
+    fmt, hint,
     ops::ControlFlow::{self, Break, Continue},
     sync::{
         Arc,
@@ -14,173 +13,57 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_memory::{Home, Local, Memory, Name, Number, Pid, Space, Value};
+use doorway_memory::{Local, Memory, Number, Pid, Value};
 
-use crate::{
-    map::Words,
-    region::{MOST_SLOTS, Region},
-};
+use crate::{NextCheck, Phase, Record, Reg, Watch, map::Words, plan::HOMES, region::Region};
 
-/// Whether the machine's memory is the one for which the algorithms' fences are checked: total store order.
+/// Whether the machine has total store order, the memory model with which the algorithms' fences are checked.
 const TSO: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-// ORDERING: as in `doorway_native`, for the same reasons: that other processes see the same memory changes nothing.
+// ORDERING: as in `doorway_native`, for the same reasons: that the memory is shared between processes makes no
+// difference.
 pub(crate) const READ: Ordering = if TSO { Acquire } else { SeqCst };
 const WRITE: Ordering = if TSO { Release } else { SeqCst };
 
-/// So many turns before one sleeps: some microseconds. A process inside for longer than that is likely to be so for long.
-const TURNS: u32 = 40;
+/// How often a waiter spins before it parks: for a few microseconds. A holder that stays longer is likely to stay
+/// much longer.
+const SPINS_BEFORE_PARKING: u32 = 40;
 
-/// The nap of one who waits and whom nobody looks after.
-const NAP: Duration = Duration::from_millis(5);
+/// How long a waiter parks at a time unless its [`Watch`] says otherwise.
+const PARK_TIMEOUT: Duration = Duration::from_millis(5);
 
-/// The registers an algorithm asks for, in order; where they come from, and how they begin.
+/// Why an algorithm was stopped.
 ///
-/// ```
-/// use doorway_memory::Space;
-/// use doorway_shm::Plan;
-///
-/// let mut plan = Plan::new();
-/// let flags = plan.per_process("flag", 4, true);
-/// assert_eq!(plan.begin().collect::<Vec<_>>(), [1; 4]);
-/// ```
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// A value, and how many registers one after the other begin with it: thousands, as a rule.
-    runs: Vec<(u64, usize)>,
-    registers: usize,
-}
-
-impl Plan {
-    /// No registers yet.
-    ///
-    /// See [`Plan`].
-    #[must_use]
-    pub fn new() -> Plan {
-        Plan::default()
-    }
-
-    /// What each register holds in the beginning.
-    ///
-    /// See [`Plan`].
-    pub fn begin(&self) -> impl Iterator<Item = u64> {
-        self.runs.iter().flat_map(|&(value, times)| iter::repeat_n(value, times))
-    }
-
-    /// How many registers there are.
-    ///
-    /// See [`Plan`].
-    #[must_use]
-    pub fn registers(&self) -> usize {
-        self.registers
-    }
-}
-
-impl Space for Plan {
-    type Mem = Shared;
-
-    fn register<T: Value>(&mut self, _: Name, home: Home, init: T) -> Reg<T> {
-        let value = init.to_word();
-        match self.runs.last_mut() {
-            Some((last, times)) if *last == value => *times += 1,
-            _ => self.runs.push((value, 1)),
-        }
-        self.registers += 1;
-        Reg::new(self.registers - 1, home)
-    }
-}
-
-/// A register: which word of the file it is, and who is at home there.
-///
-/// Half a word, so that a table of them stays in the cache beside the registers themselves.
-///
-/// See [`Plan`].
-pub struct Reg<T>(u32, PhantomData<fn() -> T>);
-
-/// So many bits of a register's half word are for the index; the home has the rest.
-const INDEX: u32 = 21;
-const HOMES: usize = 1 << (u32::BITS - INDEX);
-
-impl<T> Reg<T> {
-    fn new(index: usize, home: Home) -> Reg<T> {
-        let home = match home {
-            Home::Of(slot) => slot,
-            Home::Nobody => MOST_SLOTS,
-        };
-        assert!(index < 1 << INDEX && home <= MOST_SLOTS, "more registers or slots than a file may have");
-        Reg((home << INDEX | index) as u32, PhantomData)
-    }
-
-    #[inline(always)]
-    pub(crate) fn index(&self) -> usize {
-        self.0 as usize & ((1 << INDEX) - 1)
-    }
-
-    /// Beyond all slots, if it is nobody's.
-    #[inline(always)]
-    fn home(&self) -> usize {
-        self.0 as usize >> INDEX
-    }
-}
-
-impl<T> fmt::Debug for Reg<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Reg").field(&self.index()).finish()
-    }
-}
-
-/// Why an access did not happen.
-///
-/// ```
-/// assert_ne!(doorway_shm::Halt::Late, doorway_shm::Halt::Damaged);
-/// ```
+/// See [`Peek`](crate::Peek) and [`Shared::with_max_value`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// We do not want to wait any longer.
-    Late,
-    /// The register holds more than is [plausible](Shared::doubt_above).
+    /// The wait is aborted: the deadline has passed, or the [`Watch`] says so. In a [`Peek`](crate::Peek): the
+    /// process would have to wait.
+    Abort,
+    /// A register holds a value above the [maximum](Shared::with_max_value).
     Damaged,
 }
 
-/// Looks after those before us while we wait.
+/// The memory from the point of view of the owner of one slot.
 ///
-/// See [`Shared::watched_by`].
-pub trait Watch: Send + Sync {
-    /// Called now and then while the owner of this slot waits.
-    fn look(&self, slot: Pid) -> Look;
-
-    /// Whether the owner of this slot, who sleeps, would go on if it was woken; called by one who has written where it is at
-    /// home. If that is not known, it should be woken.
-    fn would_go_on(&self, slot: Pid) -> bool;
-}
-
-/// What to do after a look.
-///
-/// See [`Watch`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Look {
-    /// Wait, and look again after so long.
-    Again(Duration),
-    /// Wait no longer.
-    GiveUp,
-}
-
-/// The memory, as the owner of one slot sees it.
-///
-/// Every access is one atomic instruction, in memory that other processes see; see `doorway_native` for their order.
+/// Every access is one atomic instruction on memory shared with other processes; see `doorway_native` for the
+/// orderings.
 ///
 /// # Waiting
-/// A register at home with q is one on which q may wait. Who writes it marks q, and [`flush`](Shared::flush) rings for those
-/// marked who sleep. Whoever waits turns a few times, then announces that it sleeps, turns once more, and sleeps at its bell.
+/// A process may wait on the registers that are at home at its slot. A write marks the slot at which its register is at
+/// home, and [`flush`](Shared::flush) wakes the parked owners of marked slots. A waiter spins [a few
+/// times](Shared::has_waited), then announces that it parks, evaluates its condition once more, and parks on its
+/// doorbell.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};
-/// use doorway_shm::{File, Location, Plan};
+/// use doorway_shm::{File, Location, Mapping, Plan};
 ///
 /// let mut plan = Plan::new();
 /// let x = plan.shared("x", 3_u64);
 /// let path = std::env::temp_dir().join(format!("doorway-shared-{}", std::process::id()));
-/// let file = File::open_or_create(&Location::path(&path), 1, 2, |_| plan.clone())?;
+/// let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers())?;
+/// let file = File::new(mapping, plan)?;
 /// file.reset();
 /// let mut m = file.memory(0);
 /// assert_eq!(m.fetch_add(&x, 4), Ok(3));
@@ -191,21 +74,24 @@ pub enum Look {
 pub struct Shared {
     registers: Words,
     slot: Pid,
-    /// Who is at home where we have written since the last flush. Bytes, since to set one is a store that waits for nothing;
-    /// bits of a word would have to be read first, and every write would wait for the one before. As many as there are homes.
+    /// For each home, whether a register at home there was written since the last flush.
+    ///
+    /// Bytes rather than bits: setting a byte is a store that depends on nothing, whereas a word of bits would have
+    /// to be read first, so that every write waited for the one before.
     marks: [bool; HOMES],
-    /// Why we go on no longer.
-    over: Option<Halt>,
-    /// What a register that is read may hold at most.
-    most: u64,
-    /// Turns of the present wait.
-    turns: u32,
-    /// The bell's count when we announced that we sleep, if we have.
-    heard: Option<u32>,
-    nap: Duration,
+    /// Why the algorithm is to be stopped, if it is.
+    halt: Option<Halt>,
+    /// The maximum value that a read accepts.
+    max_value: u64,
+    /// The number of spins in this passage.
+    spins: u32,
+    /// The doorbell's count when this process announced that it parks, if it has.
+    announced: Option<u32>,
+    /// How long to park at a time.
+    park_timeout: Duration,
     deadline: Option<Instant>,
-    /// Whether to look at once and after every turn, instead of sleeping.
-    eager: bool,
+    /// Whether to yield and check after every spin instead of parking.
+    never_parks: bool,
     watch: Option<Arc<dyn Watch>>,
     region: Arc<Region>,
 }
@@ -216,74 +102,84 @@ impl Shared {
             registers: region.registers(),
             slot,
             marks: [false; HOMES],
-            over: None,
-            most: u64::MAX,
-            turns: 0,
-            heard: None,
-            nap: NAP,
+            halt: None,
+            max_value: u64::MAX,
+            spins: 0,
+            announced: None,
+            park_timeout: PARK_TIMEOUT,
             deadline: None,
-            eager: false,
+            never_parks: false,
             watch: None,
             region,
         }
     }
 
-    /// The slot as whose owner we see the memory.
+    /// The slot whose owner accesses the memory.
     #[must_use]
     #[inline(always)]
     pub fn slot(&self) -> Pid {
         self.slot
     }
 
-    /// Who looks after those before us while we wait.
+    /// The record of the slot.
     #[must_use]
-    pub fn watched_by(mut self, watch: Arc<dyn Watch>) -> Shared {
+    #[inline(always)]
+    pub fn record(&self) -> Record<'_> {
+        self.region.record(self.slot)
+    }
+
+    /// Sets the watch, which is consulted while waiting and before waking others.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Arc<dyn Watch>) -> Shared {
         self.watch = Some(watch);
         self
     }
 
-    /// A register that is read and holds more than this was damaged.
+    /// Sets the maximum value of a register: a read that finds a larger one ends with [`Halt::Damaged`].
     #[must_use]
-    pub fn doubt_above(mut self, most: u64) -> Shared {
-        self.most = most;
+    pub fn with_max_value(mut self, max_value: u64) -> Shared {
+        self.max_value = max_value;
         self
     }
 
-    /// A passage begins, in which we wait no longer than to the deadline.
+    /// Begins a passage that waits until the deadline at most.
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
-        (self.over, self.turns, self.nap, self.deadline, self.eager) = (None, 0, NAP, deadline, false);
+        (self.halt, self.spins, self.park_timeout, self.deadline, self.never_parks) =
+            (None, 0, PARK_TIMEOUT, deadline, false);
     }
 
-    /// A passage begins, in which we do not sleep: after each turn the watch says whether to go on.
+    /// Begins a passage that never parks: after each spin the watch says whether to go on waiting.
     #[inline(always)]
-    pub fn begin_eagerly(&mut self, deadline: Instant) {
+    pub fn begin_without_parking(&mut self, deadline: Instant) {
         self.begin(Some(deadline));
-        self.eager = true;
+        self.never_parks = true;
     }
 
-    /// Whether this passage has waited for longer than some turns.
+    /// Whether this passage has waited for more than 40 spins, after which a waiter parks.
     #[must_use]
     #[inline(always)]
     pub fn has_waited(&self) -> bool {
-        self.turns > TURNS
+        self.spins > SPINS_BEFORE_PARKING
     }
 
-    /// To be called when a section has ended: rings for those who sleep where we have written. Also ends a halt.
+    /// Wakes the parked waiters for which registers were written, and clears a halt. To be called at the end of a
+    /// section.
     #[inline(always)]
     pub fn flush(&mut self) {
-        self.over = None;
-        if self.heard.take().is_some() {
-            self.region.rise(self.slot);
+        self.halt = None;
+        if self.announced.take().is_some() {
+            self.region.retract(self.slot);
         }
-        self.ring();
+        self.wake_marked();
     }
 
+    /// Wakes the parked owners of marked slots, and clears the marks.
     #[inline(always)]
-    fn ring(&mut self) {
+    fn wake_marked(&mut self) {
         atomic::fence(SeqCst);
         let marks = &mut self.marks[..self.region.layout().slots];
-        self.region.ring(marks, self.watch.as_deref());
+        self.region.wake_marked(marks, self.watch.as_deref());
         marks.fill(false);
     }
 
@@ -292,42 +188,93 @@ impl Shared {
         self.registers.get(reg.index())
     }
 
-    /// Called after each write.
+    /// Marks the register's home. Called after each write.
     #[inline(always)]
-    fn written<T>(&mut self, reg: &Reg<T>) {
+    fn mark<T>(&mut self, reg: &Reg<T>) {
         self.marks[reg.home()] = true;
     }
 
-    /// Out of the way: it is not needed where nobody waits.
+    /// One step of a wait that goes on after spinning: aborts, yields, parks, or announces that it parks.
+    ///
+    /// Not inlined: an uncontended passage does not need it.
     #[cold]
     #[inline(never)]
-    fn rest(&mut self) {
+    fn wait_longer(&mut self) {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            self.over = Some(Halt::Late);
-        } else if self.eager {
-            self.ring();
-            self.look();
+            self.halt = Some(Halt::Abort);
+        } else if self.never_parks {
+            self.wake_marked();
+            self.check();
             thread::yield_now();
-        } else if let Some(heard) = self.heard {
+        } else if let Some(count) = self.announced {
             let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            let nap = left.map_or(self.nap, |left| left.min(self.nap));
-            if self.region.sleep(self.slot, heard, nap) {
-                self.look();
+            let timeout = left.map_or(self.park_timeout, |left| left.min(self.park_timeout));
+            if self.region.park(self.slot, count, timeout) {
+                self.check();
             } else {
-                self.heard = None;
+                self.announced = None;
             }
         } else {
-            self.ring();
-            self.heard = Some(self.region.announce(self.slot));
+            self.wake_marked();
+            self.announced = Some(self.region.announce(self.slot));
         }
     }
 
-    fn look(&mut self) {
-        match self.watch.as_ref().map(|watch| watch.look(self.slot)) {
+    fn check(&mut self) {
+        match self.watch.as_ref().map(|watch| watch.check(self.slot)) {
             None => {}
-            Some(Look::Again(nap)) => self.nap = nap,
-            Some(Look::GiveUp) => self.over = Some(Halt::Late),
+            Some(NextCheck::After(timeout)) => self.park_timeout = timeout,
+            Some(NextCheck::Abort) => self.halt = Some(Halt::Abort),
         }
+    }
+}
+
+/// Updates of the slot's record, by its owner.
+impl Shared {
+    /// Records that the owner begins a passage at time `now`.
+    #[inline(always)]
+    pub fn set_arriving(&self, now: u64) {
+        let record = self.record();
+        record.set_ticket(0);
+        record.set_since(now);
+        record.set_phase(Phase::Arriving);
+    }
+
+    /// Records that the owner has drawn a ticket, and waits or tries with it.
+    #[inline(always)]
+    pub fn set_ticket(&self, ticket: u64, phase: Phase) {
+        let record = self.record();
+        record.set_ticket(ticket);
+        record.set_phase(phase);
+    }
+
+    /// Records that the owner is a holder.
+    #[inline(always)]
+    pub fn set_inside(&self) {
+        self.record().set_phase(Phase::Inside);
+    }
+
+    /// Records that the owner has become a holder at time `now`, after waiting.
+    pub fn set_inside_since(&self, now: u64) {
+        self.record().set_since(now);
+        self.set_inside();
+    }
+
+    /// Records that the owner begins its exit section.
+    #[inline(always)]
+    pub fn set_leaving(&self) {
+        self.record().set_phase(Phase::Leaving);
+    }
+
+    /// Records that the owner has completed its passage.
+    #[inline(always)]
+    pub fn set_free(&self) {
+        self.record().set_phase(Phase::Free);
+    }
+
+    /// Sets the owner's description of itself.
+    pub fn describe(&self, description: &str) {
+        self.record().set_description(description);
     }
 }
 
@@ -344,7 +291,7 @@ impl Memory for Shared {
     #[inline(always)]
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Halt> {
         let word = self.word(reg).load(READ);
-        if word > self.most { Err(Halt::Damaged) } else { Ok(T::of_word(word)) }
+        if word > self.max_value { Err(Halt::Damaged) } else { Ok(T::of_word(word)) }
     }
 
     #[inline(always)]
@@ -355,21 +302,21 @@ impl Memory for Shared {
     #[inline(always)]
     fn write<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<(), Halt> {
         self.word(reg).store(value.to_word(), WRITE);
-        self.written(reg);
+        self.mark(reg);
         Ok(())
     }
 
     #[inline(always)]
     fn fetch_add<T: Number>(&mut self, reg: &Reg<T>, by: T) -> Result<T, Halt> {
         let old = T::of_word(self.word(reg).fetch_add(by.to_word(), SeqCst));
-        self.written(reg);
+        self.mark(reg);
         Ok(old)
     }
 
     #[inline(always)]
     fn swap<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<T, Halt> {
         let old = T::of_word(self.word(reg).swap(value.to_word(), SeqCst));
-        self.written(reg);
+        self.mark(reg);
         Ok(old)
     }
 
@@ -379,10 +326,10 @@ impl Memory for Shared {
         loop {
             match self.word(reg).compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
                 Ok(_) => {
-                    self.written(reg);
+                    self.mark(reg);
                     return Ok(true);
                 }
-                // A sum that overflowed a narrow type has another word than the value it stands for.
+                // After a sum has overflowed a narrow type, the word differs from the one that encodes the value.
                 Err(found) if T::of_word(found) == old => word = found,
                 Err(_) => return Ok(false),
             }
@@ -397,14 +344,14 @@ impl Memory for Shared {
         Ok(())
     }
 
-    /// Takes milliseconds: the kernel waits until every processor has passed a fence, whatever it runs.
+    /// Takes milliseconds: the kernel waits until every processor, whatever it executes, has passed a fence.
     fn barrier(&mut self) -> Result<(), Halt> {
         use rustix::thread::{MembarrierCommand, membarrier};
-        /// Much longer than a write can stay unseen, where the system has no such barrier.
-        const LONG: Duration = Duration::from_millis(1);
+        /// Much longer than a write stays in a store buffer; for systems without `membarrier`.
+        const FALLBACK: Duration = Duration::from_millis(1);
         atomic::fence(SeqCst);
         if membarrier(MembarrierCommand::Global).is_err() {
-            thread::sleep(LONG);
+            thread::sleep(FALLBACK);
         }
         Ok(())
     }
@@ -416,8 +363,8 @@ impl Memory for Shared {
         body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Halt>,
     ) -> Result<B, Halt> {
         loop {
-            // Here, and not at every access: whoever waits turns.
-            if let Some(halt) = self.over {
+            // It is enough to test this here rather than at every access: every wait is a loop.
+            if let Some(halt) = self.halt {
                 return Err(halt);
             }
             match body(self, state)? {
@@ -427,7 +374,7 @@ impl Memory for Shared {
         }
     }
 
-    /// A plain loop: it ends by itself, so it need not ask whether to go on.
+    /// A plain loop: it is bounded, so it need not test whether the wait is aborted.
     #[inline(always)]
     fn fold<S: Local>(
         &mut self,
@@ -443,9 +390,9 @@ impl Memory for Shared {
 
     #[inline(always)]
     fn relax(&mut self) {
-        self.turns = self.turns.saturating_add(1);
-        if self.turns > TURNS || self.eager {
-            self.rest();
+        self.spins = self.spins.saturating_add(1);
+        if self.spins > SPINS_BEFORE_PARKING || self.never_parks {
+            self.wait_longer();
         } else {
             hint::spin_loop();
         }

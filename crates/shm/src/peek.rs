@@ -1,25 +1,26 @@
-//! The memory, as one sees it who only looks.
+//! A read-only view of the memory.
 use std::ops::ControlFlow::{self, Break, Continue};
 
 use doorway_memory::{Home, Local, Memory, Name, Number, Space, Value};
 
 use crate::{Halt, Plan, Reg, map::Words, memory::READ};
 
-/// The memory, as one sees it who only looks: nothing is written, and whoever would wait is [late](Halt::Late).
+/// A read-only view of the memory: writes have no effect, and a wait ends with [`Halt::Abort`] instead of waiting.
 ///
-/// Run on it, the part of an algorithm in which it waits says whether a process would have to, while that process sleeps. Who
-/// wakes sleepers asks first: a look is a hundred times cheaper than waking one in vain.
+/// Run on it, the waiting section of an algorithm tells whether a parked process could enter. A writer evaluates it
+/// before it wakes the process: that is a hundred times cheaper than a spurious wake-up.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};
-/// use doorway_shm::{File, Halt, Location, PeekPlan, Plan};
+/// use doorway_shm::{File, Halt, Location, Mapping, PeekPlan, Plan};
 ///
 /// let mut plan = Plan::new();
 /// let flag = plan.shared("flag", false);
 /// let same = PeekPlan::new().shared("flag", false);
 /// let path = std::env::temp_dir().join(format!("doorway-peek-{}", std::process::id()));
-/// let file = File::open_or_create(&Location::path(&path), 1, 2, |_| plan.clone())?;
-/// assert_eq!(file.peek().until(&same, |flag| flag), Err(Halt::Late));
+/// let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers())?;
+/// let file = File::new(mapping, plan)?;
+/// assert_eq!(file.peek().until(&same, |flag| flag), Err(Halt::Abort));
 /// assert_eq!(file.peek().write(&same, true), Ok(()));
 /// assert_eq!(file.memory(0).read(&flag), Ok(false));
 /// # std::fs::remove_file(path).unwrap();
@@ -28,23 +29,24 @@ use crate::{Halt, Plan, Reg, map::Words, memory::READ};
 #[derive(Debug)]
 pub struct Peek {
     registers: Words,
-    is_over: bool,
+    /// Whether the algorithm has come to a point where it waits.
+    would_wait: bool,
 }
 
 impl Peek {
     pub(crate) fn new(registers: Words) -> Peek {
-        Peek { registers, is_over: false }
+        Peek { registers, would_wait: false }
     }
 }
 
-/// A [`Plan`] for looking: the same registers, if they are asked for in the same order.
+/// A [`Plan`] for a [`Peek`]: the same registers, if they are allocated in the same order.
 ///
 /// See [`Peek`].
 #[derive(Clone, Debug, Default)]
 pub struct PeekPlan(Plan);
 
 impl PeekPlan {
-    /// No registers yet.
+    /// A plan without registers.
     ///
     /// See [`Peek`].
     #[must_use]
@@ -102,16 +104,16 @@ impl Memory for Peek {
         mut state: S,
         body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Halt>,
     ) -> Result<B, Halt> {
-        while !self.is_over {
+        while !self.would_wait {
             match body(self, state)? {
                 Break(end) => return Ok(end),
                 Continue(next) => state = next,
             }
         }
-        Err(Halt::Late)
+        Err(Halt::Abort)
     }
 
     fn relax(&mut self) {
-        self.is_over = true;
+        self.would_wait = true;
     }
 }

@@ -1,4 +1,4 @@
-//! Who owns a slot, and what it is about.
+//! The record of a slot's owner: its process, phase, ticket and description.
 use std::{
     sync::atomic::{
         AtomicU64,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::map::Map;
 
-/// A record takes so many words.
+/// The size of a record in words.
 pub(crate) const WORDS: usize = 32;
 
 const PHASE: usize = 0;
@@ -20,26 +20,40 @@ const STARTED: usize = 4;
 const LENGTH: usize = 5;
 const TEXT: usize = 6;
 
-/// Where the owner of a slot is. It says so before it begins a passage and after it has ended it, so that a slot that is
-/// [`Free`](Phase::Free) has nothing to finish.
+/// The phase of a slot's owner.
+///
+/// An owner sets it before it begins a passage and after it has completed it, so a slot that is [`Free`](Phase::Free)
+/// needs no reap.
 ///
 /// ```
-/// use doorway_shm::Phase;
-/// assert_ne!(Phase::Waiting, Phase::Inside);
+/// use doorway_memory::Space;
+/// use doorway_shm::{File, Location, Mapping, Phase, Plan, Taken};
+///
+/// let mut plan = Plan::new();
+/// plan.shared("x", false);
+/// let path = std::env::temp_dir().join(format!("doorway-phase-{}", std::process::id()));
+/// let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers())?;
+/// let file = File::new(mapping, plan)?;
+/// let Taken::Slot(slot) = file.take(&|_| ())? else { panic!("every slot was free") };
+/// assert_eq!(file.record(slot.slot()).phase(), Phase::Free);
+/// slot.set_arriving(File::now());
+/// assert_eq!(file.record(slot.slot()).phase(), Phase::Arriving);
+/// # std::fs::remove_file(path).unwrap();
+/// # Ok::<(), doorway_shm::Error>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
-    /// Neither inside nor in line.
+    /// In the remainder.
     Free,
-    /// In the doorway: it has no ticket yet.
+    /// In the doorway, without a ticket yet.
     Arriving,
-    /// In line.
+    /// In the waiting section.
     Waiting,
-    /// Looks whether it may enter at once, and gives up if not.
+    /// In the waiting section of a `try_acquire`: aborts if it cannot enter at once.
     Trying,
-    /// Inside.
+    /// In the critical section.
     Inside,
-    /// On the way out: others may be inside in its place already.
+    /// In the exit section: its successor may be a holder already.
     Leaving,
 }
 
@@ -56,7 +70,7 @@ impl Phase {
     }
 }
 
-/// What is known of a slot's owner; only the owner writes it, and others may read while it does.
+/// The record of a slot's owner. Only the owner writes it; other processes may read it at the same time.
 ///
 /// See [`File::record`](crate::File::record).
 #[derive(Clone, Copy, Debug)]
@@ -70,61 +84,64 @@ impl<'a> Record<'a> {
         Record { map, first }
     }
 
-    // ORDERING: Relaxed, for all words but the phase. Pairs with: the phase, written after them and read before.
-    // Weaker does not exist; and nothing fails if one is older than the phase: they are shown to people, and say where to
-    // look and whom to wake. A sleeper whose ticket is seen too old has announced itself since, and has looked itself.
+    // ORDERING: Relaxed, for all words but the phase. Pairs with: the phase, written after them and read before them.
+    // There is no weaker ordering, and nothing fails if a word is older than the phase: these words are displayed,
+    // and say which slots to check and which waiters to wake. If a parked waiter's ticket is read too old, then the
+    // waiter has announced itself since, and has checked its condition itself.
     #[inline(always)]
     fn word(&self, index: usize) -> &'a AtomicU64 {
         self.map.word(self.first + index)
     }
 
-    /// Where the owner is.
+    /// The phase of the owner.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        // ORDERING: Acquire. Pairs with: the Release in `set_phase`; who sees a phase sees its ticket.
+        // ORDERING: Acquire. Pairs with: the Release in `set_phase`; a reader that sees a phase sees the phase's
+        // ticket.
         Phase::of(self.word(PHASE).load(Acquire))
     }
 
-    /// The number of its ticket; 0 while it has none.
+    /// The owner's ticket; 0 while it has none.
     #[must_use]
     pub fn ticket(&self) -> u64 {
         self.word(TICKET).load(Relaxed)
     }
 
-    /// Since when it is in its phase; clocks that are cheap to read tell it to a few milliseconds.
+    /// The time at which the owner arrived or, after waiting, entered; to a few milliseconds, the resolution of a
+    /// cheap clock.
     #[must_use]
     pub fn since(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.word(SINCE).load(Relaxed))
     }
 
-    /// Its process.
+    /// The owner's process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.word(PID).load(Relaxed) as u32
     }
 
-    /// When that process began, in clock ticks since the machine did: a pid may be used again, a pair of both is not.
+    /// The start time of the owner's process, in clock ticks since boot: a pid may be reused, a pair of both is not.
     #[must_use]
     pub fn started(&self) -> u64 {
         self.word(STARTED).load(Relaxed)
     }
 
-    /// What for: the beginning of what the owner said of itself.
+    /// The owner's description of itself, cut off after [`MAX_DESCRIPTION`](Record::MAX_DESCRIPTION) bytes.
     #[must_use]
-    pub fn what(&self) -> String {
-        let length = self.word(LENGTH).load(Relaxed).min(Record::LONGEST as u64) as usize;
+    pub fn description(&self) -> String {
+        let length = self.word(LENGTH).load(Relaxed).min(Record::MAX_DESCRIPTION as u64) as usize;
         let words = (TEXT..WORDS).flat_map(|index| self.word(index).load(Relaxed).to_le_bytes());
         let bytes: Vec<u8> = words.take(length).collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// So many bytes of [`what`](Record::what) are kept.
-    pub const LONGEST: usize = 8 * (WORDS - TEXT);
+    /// The maximum length of a [`description`](Record::description) in bytes.
+    pub const MAX_DESCRIPTION: usize = 8 * (WORDS - TEXT);
 
     #[inline(always)]
     pub(crate) fn set_phase(&self, phase: Phase) {
-        // ORDERING: Release, behind all that was done before. Pairs with: the Acquire in `phase`; and for who finds us dead, the
-        // kernel's unlocking of our byte.
+        // ORDERING: Release, after everything the owner did before. Pairs with: the Acquire in `phase`; for a process
+        // that finds the owner dead, the kernel's unlocking of the owner's byte orders it too.
         self.word(PHASE).store(phase as u64, Release);
     }
 
@@ -143,13 +160,13 @@ impl<'a> Record<'a> {
         self.word(STARTED).store(started, Relaxed);
     }
 
-    pub(crate) fn set_what(&self, what: &str) {
-        let mut end = what.len().min(Record::LONGEST);
-        while !what.is_char_boundary(end) {
+    pub(crate) fn set_description(&self, description: &str) {
+        let mut end = description.len().min(Record::MAX_DESCRIPTION);
+        while !description.is_char_boundary(end) {
             end -= 1;
         }
         self.word(LENGTH).store(0, Relaxed);
-        for (index, bytes) in (TEXT..).zip(what.as_bytes()[..end].chunks(8)) {
+        for (index, bytes) in (TEXT..).zip(description.as_bytes()[..end].chunks(8)) {
             let mut word = [0; 8];
             word[..bytes.len()].copy_from_slice(bytes);
             self.word(index).store(u64::from_le_bytes(word), Relaxed);
@@ -157,7 +174,7 @@ impl<'a> Record<'a> {
         self.word(LENGTH).store(end as u64, Release);
     }
 
-    /// The slot is nobody's.
+    /// Records that the slot has no owner.
     pub(crate) fn clear(&self) {
         self.set_phase(Phase::Free);
         (TICKET..=LENGTH).for_each(|index| self.word(index).store(0, Relaxed));

@@ -1,4 +1,4 @@
-//! Where things are in the file.
+//! The layout of the file, and parking and waking across processes.
 use std::iter;
 use std::sync::{
     Arc,
@@ -17,13 +17,14 @@ use crate::{
     record::{self, Record},
 };
 
-/// So many slots a file has at most.
-pub const MOST_SLOTS: usize = 1024;
+/// The maximum number of slots of a file.
+pub const MAX_SLOTS: usize = 1024;
 
+/// A page and a cache line, in words.
 const PAGE: usize = 4096 / 8;
 const LINE: usize = 64 / 8;
 
-/// In words from the beginning: what lies where for so many slots and registers.
+/// The layout of a file with given numbers of slots and registers. Offsets are in words from the beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) slots: usize,
@@ -35,14 +36,14 @@ impl Layout {
         Layout { slots, registers }
     }
 
-    const BELLS: usize = PAGE;
+    const DOORBELLS: usize = PAGE;
 
-    fn asleep(self) -> usize {
-        Layout::BELLS + self.slots * LINE
+    fn parked(self) -> usize {
+        Layout::DOORBELLS + self.slots * LINE
     }
 
     fn records(self) -> usize {
-        self.asleep() + self.slots.div_ceil(64).next_multiple_of(LINE)
+        self.parked() + self.slots.div_ceil(64).next_multiple_of(LINE)
     }
 
     fn first_register(self) -> usize {
@@ -79,95 +80,113 @@ impl Region {
         Words::of(&self.map, self.layout.first_register(), self.layout.registers)
     }
 
-    /// Makes everything as it is when nobody has used it yet. Only for one who knows that nobody uses it.
+    /// Resets everything but the header to its initial value. The caller must know that the file is unused.
     pub(crate) fn reset(&self, registers: impl Iterator<Item = u64>) {
-        let others = self.layout.first_register() - Layout::BELLS;
-        for (value, word) in iter::repeat_n(0, others).chain(registers).zip(Layout::BELLS..) {
-            // Most are as they were: a page that is only read need not be made ours.
+        let others = self.layout.first_register() - Layout::DOORBELLS;
+        for (value, word) in iter::repeat_n(0, others).chain(registers).zip(Layout::DOORBELLS..) {
+            // Most words are unchanged, and a page that is only read need not be made writable.
             let word = self.map.word(word);
             if word.load(Relaxed) != value {
                 word.store(value, Relaxed);
             }
         }
-        // ORDERING: who takes a slot next locks the gate after we unlock it, which orders this for them.
+        // ORDERING: the next process that takes a slot locks the gate after this one unlocks it, which orders the reset
+        // before everything that process does.
         fence(SeqCst);
     }
 
-    fn bell(&self, slot: Pid) -> &AtomicU32 {
-        self.map.half(Layout::BELLS + slot * LINE)
+    fn doorbell(&self, slot: Pid) -> &AtomicU32 {
+        self.map.half(Layout::DOORBELLS + slot * LINE)
     }
 
-    fn asleep(&self, word: usize) -> &AtomicU64 {
-        self.map.word(self.layout.asleep() + word)
+    /// A word of `parked` bits, one for each of 64 slots.
+    fn parked(&self, word: usize) -> &AtomicU64 {
+        self.map.word(self.layout.parked() + word)
     }
 }
 
-/// Sleeping and waking across processes.
+/// Parking and waking across processes.
 ///
 /// # No lost wake-up
 /// ```text
-/// writer:  1 write registers   2 fence   3 read asleep     if the sleeper's bit is set: 4 clear it, 5 count the bell up, 6 wake
-/// sleeper: a read the bell   b set the bit   c fence   d one more turn: read the registers   e sleep while the bell is as in a
+/// writer: 1 write registers    2 fence       3 read the parked bits
+///         if the waiter's bit is set: 4 clear it, 5 increment the doorbell's count, 6 wake
+/// waiter: a read the doorbell  b set its bit  c fence  d read the registers again  e park while the count is as in a
 /// ```
-/// The fences make that 3 sees b, or d sees 1. If 3 sees b, then 5 comes after a; so either e finds another count and does not
-/// sleep, or it sleeps and 6 wakes it: the kernel compares and goes to sleep in one step.
+/// By the fences, 3 sees b or d sees 1. If 3 sees b, then 5 comes after a; so either e finds another count and does not
+/// park, or it parks and 6 wakes it: the kernel compares the count and parks in one step.
 ///
-/// Who would not go on is not woken (`would_go_on`, after 3). What it waits for may consist of several registers. Of their
-/// writers the last one to pass its fence sees what all of them have written, and wakes it.
+/// A waiter that could not make progress is not woken (`could_progress`, after 3). Its condition may depend on several
+/// registers. Of their writers, the last one to pass its fence sees the writes of all of them, and wakes the waiter.
 ///
-/// A writer that dies before 6 leaves the sleeper asleep until its nap is over.
+/// If a writer dies before 6, the waiter stays parked until its timeout.
 impl Region {
-    /// Steps a to c. Returns the bell's count.
+    /// Steps a to c: announces that the owner of this slot parks. Returns the doorbell's count.
     #[cold]
     pub(crate) fn announce(&self, slot: Pid) -> u32 {
-        let heard = self.bell(slot).load(SeqCst);
-        self.asleep(slot / 64).fetch_or(1 << (slot % 64), SeqCst);
+        let count = self.doorbell(slot).load(SeqCst);
+        self.parked(slot / 64).fetch_or(1 << (slot % 64), SeqCst);
         fence(SeqCst);
-        heard
+        count
     }
 
-    /// Step e, no longer than `nap`. Says whether the bell still is as it was: then we are still announced.
+    /// Step e, for `timeout` at most. Returns whether the doorbell's count is unchanged: then the slot is still
+    /// announced.
     #[cold]
-    pub(crate) fn sleep(&self, slot: Pid, heard: u32, nap: std::time::Duration) -> bool {
+    pub(crate) fn park(&self, slot: Pid, count: u32, timeout: std::time::Duration) -> bool {
         use rustix::thread::futex::{Flags, wait};
-        let bell = self.bell(slot);
-        if let Ok(nap) = nap.try_into() {
-            // Whatever it returns, the bell says whether it has rung. Not private: other processes ring it.
-            let _ = wait(bell, Flags::empty(), heard, Some(&nap));
+        let doorbell = self.doorbell(slot);
+        if let Ok(timeout) = timeout.try_into() {
+            // Whatever it returns, the count tells whether the doorbell was rung. Not private: other processes ring it.
+            let _ = wait(doorbell, Flags::empty(), count, Some(&timeout));
         }
-        bell.load(SeqCst) == heard
+        doorbell.load(SeqCst) == count
     }
 
-    /// We sleep no longer.
+    /// Retracts the announcement that the owner of this slot parks.
     #[cold]
-    pub(crate) fn rise(&self, slot: Pid) {
-        self.asleep(slot / 64).fetch_and(!(1 << (slot % 64)), SeqCst);
+    pub(crate) fn retract(&self, slot: Pid) {
+        self.parked(slot / 64).fetch_and(!(1 << (slot % 64)), SeqCst);
     }
 
-    /// Step 3 and those after it, for those slots that are marked and, as far as the watch knows, would go on.
+    /// Steps 3 to 6, for the slots that are marked and, as far as the watch knows, could make progress.
     #[inline(always)]
-    pub(crate) fn ring(&self, marks: &[bool], watch: Option<&dyn Watch>) {
+    pub(crate) fn wake_marked(&self, marks: &[bool], watch: Option<&dyn Watch>) {
         for (word, marks) in marks.chunks(64).enumerate() {
-            let sleepers = self.asleep(word).load(SeqCst);
-            if sleepers != 0 {
-                self.wake(word, sleepers, marks, watch);
+            let parked = self.parked(word).load(SeqCst);
+            if parked != 0 {
+                self.wake(word, parked, marks, watch);
             }
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn wake(&self, word: usize, sleepers: u64, marks: &[bool], watch: Option<&dyn Watch>) {
+    fn wake(&self, word: usize, parked: u64, marks: &[bool], watch: Option<&dyn Watch>) {
         use rustix::thread::futex::{Flags, wake};
-        for bit in (0..marks.len()).filter(|&bit| marks[bit] && sleepers & 1 << bit != 0) {
-            if watch.is_some_and(|watch| !watch.would_go_on(64 * word + bit)) {
+        for bit in (0..marks.len()).filter(|&bit| marks[bit] && parked & 1 << bit != 0) {
+            if watch.is_some_and(|watch| !watch.could_progress(64 * word + bit)) {
                 continue;
             }
-            if self.asleep(word).fetch_and(!(1 << bit), SeqCst) & 1 << bit != 0 {
-                let bell = self.bell(64 * word + bit);
-                bell.fetch_add(1, SeqCst);
-                let _ = wake(bell, Flags::empty(), u32::MAX >> 1);
+            if self.parked(word).fetch_and(!(1 << bit), SeqCst) & 1 << bit != 0 {
+                let doorbell = self.doorbell(64 * word + bit);
+                doorbell.fetch_add(1, SeqCst);
+                let _ = wake(doorbell, Flags::empty(), u32::MAX >> 1);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `docs/shared-file.md` has these numbers, for 64 slots and the registers of `k-bakery-fife`.
+    #[test]
+    fn the_layout_is_the_documented_one() {
+        let layout = Layout::new(64, 64 + 2 * 64 * 63);
+        let offsets = [Layout::DOORBELLS, layout.parked(), layout.records(), layout.first_register()];
+        assert_eq!(offsets.map(|words| 8 * words), [4096, 8192, 8256, 28672]);
+        assert_eq!(layout.bytes(), 94208);
     }
 }

@@ -1,4 +1,4 @@
-//! A thread that is told by the kernel when a process ends.
+//! A thread that the kernel notifies when a process ends.
 use std::{
     io,
     os::fd::OwnedFd,
@@ -15,9 +15,10 @@ use rustix::{
     process::{Pid, PidfdFlags, pidfd_open},
 };
 
-/// A thread that waits until one of some processes has ended, and then does something about it.
+/// A thread that waits until one of a set of processes has ended, and then calls a function.
 ///
-/// It sleeps until then, so that whoever waits for these processes can do with seldom looking whether they are alive.
+/// It sleeps until then. With it, a waiter learns of a death at once and need not check often whether processes are
+/// alive.
 ///
 /// ```
 /// use std::{process::Command, sync::mpsc};
@@ -29,7 +30,7 @@ use rustix::{
 /// let mut child = Command::new("sleep").arg("600").spawn()?;
 /// watchman.watch(vec![child.id()]);
 /// child.kill()?;
-/// deaths.recv().unwrap();
+/// assert_eq!(deaths.recv(), Ok(()));
 /// # child.wait()?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -38,20 +39,21 @@ pub struct Watchman {
     shared: Arc<Orders>,
 }
 
+/// What the thread is to do.
 #[derive(Debug)]
 struct Orders {
-    /// Written to when there are new orders.
+    /// An eventfd that is written when the orders change.
     bell: OwnedFd,
-    /// Whom to watch.
+    /// The processes to watch.
     pids: Mutex<Vec<u32>>,
     is_over: AtomicBool,
 }
 
 impl Watchman {
-    /// Starts the thread, which calls `on_death` whenever someone who is watched has ended, or was gone already.
+    /// Starts the thread, which calls `on_death` whenever a watched process ends, or has ended already.
     ///
     /// # Errors
-    /// If there are no more threads or descriptors.
+    /// If the system has no more threads or descriptors.
     ///
     /// See [`Watchman`].
     pub fn start(on_death: impl Fn() + Send + 'static) -> io::Result<Watchman> {
@@ -62,7 +64,7 @@ impl Watchman {
         Ok(Watchman { shared })
     }
 
-    /// Watches these from now on, and no others.
+    /// Watches these processes from now on, instead of the previous ones.
     ///
     /// See [`Watchman`].
     pub fn watch(&self, pids: Vec<u32>) {
@@ -84,11 +86,11 @@ impl Drop for Watchman {
 
 impl Orders {
     fn ring(&self) {
-        // It fails only if it has been rung some 2^64 times without being heard.
+        // A write fails only after some 2^64 writes that were not read.
         let _ = write(&self.bell, &1_u64.to_ne_bytes());
     }
 
-    /// What the thread does. It ends when the watchman is dropped, or the system refuses to let it wait.
+    /// The body of the thread. It ends when the watchman is dropped, or when `poll` fails.
     fn follow(&self, on_death: &dyn Fn()) {
         let mut watched: Vec<OwnedFd> = Vec::new();
         loop {
@@ -105,7 +107,7 @@ impl Orders {
             }
             let mut has_died = has_happened[1..].contains(&true);
             let mut has_ended = has_happened[1..].iter();
-            watched.retain(|_| !has_ended.next().expect("there are as many"));
+            watched.retain(|_| !has_ended.next().expect("there is one value for each process"));
             if has_happened[0] {
                 let _ = read(&self.bell, &mut [0_u8; 8]);
                 let pids = self.pids.lock().unwrap_or_else(PoisonError::into_inner).clone();

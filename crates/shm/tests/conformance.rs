@@ -1,4 +1,4 @@
-//! The memory of processes passes the tests every memory passes.
+//! The memory shared by processes passes the conformance tests of every memory, and wakes its parked waiters.
 #![cfg(target_os = "linux")]
 use std::{
     env, fs, hint, process,
@@ -10,14 +10,15 @@ use doorway_memory::{
     Local, Memory, Space,
     conformance::{self, Harness},
 };
-use doorway_shm::{File, Halt, Location, Plan, Shared};
+use doorway_shm::{File, Halt, Location, Mapping, Plan, Shared};
 
-/// A file for these registers that has no name any more.
+/// A file with these registers, whose name is removed already.
 fn file(plan: &Plan) -> File {
     static FILES: AtomicU64 = AtomicU64::new(0);
     let name = format!("doorway-conformance-{}-{}", process::id(), FILES.fetch_add(1, SeqCst));
     let path = env::temp_dir().join(name);
-    let file = File::open_or_create(&Location::path(&path), 1, 2, |_| plan.clone()).unwrap();
+    let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers()).unwrap();
+    let file = File::new(mapping, plan.clone()).unwrap();
     fs::remove_file(path).unwrap();
     file.reset();
     file
@@ -35,17 +36,17 @@ impl Harness for SharedHarness {
     ) -> R {
         let mut plan = Plan::new();
         let registers = make(&mut plan);
-        body(&registers, &mut file(&plan).memory(0)).expect("it waits for nobody, and there is no deadline")
+        body(&registers, &mut file(&plan).memory(0)).expect("there is no deadline and no watch that aborts")
     }
 }
 
 #[test]
-fn the_memory_of_processes_conforms() {
+fn shared_memory_conforms() {
     conformance::all(&SharedHarness);
 }
 
 #[test]
-fn a_narrow_number_that_overflowed_is_still_found_by_compare_swap() {
+fn compare_swap_finds_a_narrow_number_after_overflow() {
     let mut plan = Plan::new();
     let x = plan.shared("x", 255_u8);
     let mut m = file(&plan).memory(0);
@@ -57,35 +58,35 @@ fn a_narrow_number_that_overflowed_is_still_found_by_compare_swap() {
 }
 
 #[test]
-fn who_has_a_deadline_does_not_wait_for_ever_and_can_go_on_afterwards() {
+fn a_wait_ends_at_its_deadline_and_flush_clears_the_halt() {
     let mut plan = Plan::new();
     let flag = plan.shared("flag", false);
     let mut m = file(&plan).memory(0);
     m.begin(Some(std::time::Instant::now()));
-    assert_eq!(m.spin(|m| m.read(&flag)), Err(Halt::Late));
+    assert_eq!(m.spin(|m| m.read(&flag)), Err(Halt::Abort));
     m.flush();
     assert_eq!(m.write(&flag, true), Ok(()));
     assert_eq!(m.spin(|m| m.read(&flag)), Ok(()));
 }
 
 #[test]
-fn what_is_not_plausible_is_not_read() {
+fn a_value_above_the_maximum_is_not_read() {
     let mut plan = Plan::new();
     let x = plan.shared("x", 11_u64);
-    let mut m = file(&plan).memory(0).doubt_above(10);
+    let mut m = file(&plan).memory(0).with_max_value(10);
     assert_eq!(m.read(&x), Err(Halt::Damaged));
 }
 
-/// Two threads pass a register to and fro, each sleeping at its own bell until the other has written. The first wake-up that is
-/// lost costs a nap; then naps are an hour long, and the next one would hang.
+/// Two threads pass a value to and fro, each parked on its own doorbell until the other has written. The first lost
+/// wake-up costs one timeout; from then on the timeout is an hour, so a second one would hang the test.
 #[test]
-fn who_sleeps_is_woken_by_who_writes_at_its_home() {
-    struct Never;
-    impl doorway_shm::Watch for Never {
-        fn look(&self, _: usize) -> doorway_shm::Look {
-            doorway_shm::Look::Again(std::time::Duration::from_secs(3600))
+fn a_write_wakes_the_parked_waiter_at_whose_home_it_is() {
+    struct RareChecks;
+    impl doorway_shm::Watch for RareChecks {
+        fn check(&self, _: usize) -> doorway_shm::NextCheck {
+            doorway_shm::NextCheck::After(std::time::Duration::from_secs(3600))
         }
-        fn would_go_on(&self, _: usize) -> bool {
+        fn could_progress(&self, _: usize) -> bool {
             true
         }
     }
@@ -94,7 +95,7 @@ fn who_sleeps_is_woken_by_who_writes_at_its_home() {
     let ball = plan.per_process("ball", 2, 0_u64);
     let file = file(&plan);
     let play = |p: usize| {
-        let mut m = file.memory(p).watched_by(std::sync::Arc::new(Never));
+        let mut m = file.memory(p).with_watch(std::sync::Arc::new(RareChecks));
         for round in 1..=ROUNDS {
             let throw = |m: &mut Shared| {
                 m.write(&ball[1 - p], round)?;
@@ -116,7 +117,7 @@ fn who_sleeps_is_woken_by_who_writes_at_its_home() {
     });
 }
 
-/// As for the native memory; the proof is the checker's.
+/// A stress test, as for the native memory; the proof is the checker's.
 #[test]
 fn no_read_overtakes_a_write_past_a_fence() {
     const ROUNDS: u64 = 20_000;
@@ -143,7 +144,7 @@ fn no_read_overtakes_a_write_past_a_fence() {
     let [missed, missed_too] = thread::scope(|scope| {
         let play = &play;
         let threads = [0, 1].map(|p| scope.spawn(move || play(p)));
-        threads.map(|thread| thread.join().expect("it does not panic"))
+        threads.map(|thread| thread.join().expect("the thread does not panic"))
     });
     assert_eq!(std::iter::zip(missed, missed_too).filter(|both| *both == (true, true)).count(), 0);
 }
