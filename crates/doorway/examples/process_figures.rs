@@ -1,9 +1,9 @@
-//! Figures of `doorway::process::Semaphore`, beside flock(2): `cargo run --release -p doorway --example process_figures`.
+//! Measures `doorway::process::Semaphore` and flock(2): `cargo run --release -p doorway --example process_figures`.
 //!
-//! It runs itself again for every process that it needs.
+//! The program runs itself again for every process that it needs.
 #[cfg(not(target_os = "linux"))]
 fn main() {
-    eprintln!("process::Semaphore is for Linux");
+    eprintln!("`process::Semaphore` needs Linux");
 }
 
 #[cfg(target_os = "linux")]
@@ -33,10 +33,10 @@ mod figures {
         let arguments: Vec<String> = env::args().skip(1).collect();
         match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["hold", path, k] => hold(&Semaphore::open(path, k.parse()?)?),
-            ["crowd", path, k, rounds] => crowd(&Semaphore::open(path, k.parse()?)?, rounds.parse()?),
+            ["compete", path, k, rounds] => compete(&Semaphore::open(path, k.parse()?)?, rounds.parse()?),
             _ => {
                 let directory = Directory::new()?;
-                alone(&directory)?;
+                uncontended(&directory)?;
                 order(&directory)?;
                 death(&directory)?;
                 waiting(&directory)?;
@@ -45,49 +45,49 @@ mod figures {
         }
     }
 
-    /// Acquires, says so, and leaves when told to.
+    /// Acquires, prints the time, and leaves when told to.
     fn hold(semaphore: &Semaphore) -> Result<()> {
         let permit = semaphore.acquire()?;
-        println!("inside {}", now());
+        println!("entered {}", now());
         std::io::stdin().read_line(&mut String::new())?;
         drop(permit);
         Ok(())
     }
 
-    /// Is inside again and again for 0.3 ms, and says when it came and went in.
-    fn crowd(semaphore: &Semaphore, rounds: usize) -> Result<()> {
+    /// Acquires repeatedly, for 0.3 ms each, and prints the times of arrival and entry.
+    fn compete(semaphore: &Semaphore, rounds: usize) -> Result<()> {
         let mut entries = Vec::new();
         for _ in 0..rounds {
-            let came = now();
+            let arrived = now();
             let permit = semaphore.acquire()?;
             let me = std::process::id();
             let ticket = semaphore.holders().iter().find(|holder| holder.pid == me).map_or(0, |holder| holder.ticket);
-            entries.push((ticket, came, now()));
+            entries.push((ticket, arrived, now()));
             thread::sleep(Duration::from_micros(300));
             drop(permit);
         }
-        entries.iter().for_each(|(ticket, came, entered)| println!("{ticket} {came} {entered}"));
+        entries.iter().for_each(|(ticket, arrived, entered)| println!("{ticket} {arrived} {entered}"));
         Ok(())
     }
 
-    fn alone(directory: &Directory) -> Result<()> {
-        let semaphore = Semaphore::open(directory.file("alone"), 1)?;
-        let ours = time(|| {
+    fn uncontended(directory: &Directory) -> Result<()> {
+        let semaphore = Semaphore::open(directory.file("uncontended"), 1)?;
+        let passage = time(|| {
             drop(black_box(semaphore.acquire()?));
             Ok(())
         })?;
-        println!("alone, {} slots: {ours} to acquire and release", semaphore.slots());
+        println!("uncontended, {} slots: {passage} to acquire and release", semaphore.slots());
         let file = File::create(directory.file("flock"))?;
         let flock = time(|| {
             file.lock()?;
             file.unlock()?;
             Ok(())
         })?;
-        println!("alone, flock(2): {flock}");
+        println!("uncontended, flock(2): {flock}");
         Ok(())
     }
 
-    /// In short slices, most of which nobody interrupts.
+    /// Times a passage, in slices so short that most are not interrupted.
     fn time(passage: impl Fn() -> Result<()>) -> Result<String> {
         const SLICES: usize = 2000;
         const TIMES: u32 = 500;
@@ -116,21 +116,22 @@ mod figures {
             for _ in 0..TRIALS {
                 let permits = (0..k).map(|_| semaphore.acquire()).collect::<std::result::Result<Vec<_>, _>>()?;
                 let mut waiters = Vec::new();
-                for there in 1..=6 {
+                for count in 1..=6 {
                     waiters.push(Holder::start(&path, k)?);
-                    until(|| semaphore.waiters().len() == there);
+                    until(|| semaphore.waiters().len() == count);
                 }
                 drop(permits);
-                // Each is told to leave when it is inside; with k inside at once, the order of k neighbours is open.
+                // Each holder is told to leave once it has entered; with k holders, k neighbours may enter in any
+                // order.
                 let mut entered: Vec<(u64, usize)> = Vec::new();
                 for (number, waiter) in waiters.iter_mut().enumerate() {
-                    entered.push((waiter.inside()?, number));
+                    entered.push((waiter.entered()?, number));
                     waiter.leave()?;
                 }
                 entered.sort_unstable();
                 in_order += usize::from(entered.iter().enumerate().all(|(at, &(_, number))| at.abs_diff(number) < k));
             }
-            println!("order, k = {k}: 6 waiters served as they came in {in_order} of {TRIALS} trials");
+            println!("order, k = {k}: 6 waiters served in order of arrival in {in_order} of {TRIALS} trials");
         }
         Ok(())
     }
@@ -142,18 +143,20 @@ mod figures {
         let mut latencies = Vec::new();
         for _ in 0..TRIALS {
             let mut holder = Holder::start(&path, 1)?;
-            holder.inside()?;
+            holder.entered()?;
             let mut waiter = Holder::start(&path, 1)?;
             until(|| semaphore.waiters().len() == 1);
-            thread::sleep(Duration::from_millis(23)); // until it sleeps, and somewhere between two of its looks
+            thread::sleep(Duration::from_millis(23)); // until the waiter sleeps, between two of its liveness checks
             let killed = now();
             holder.child.kill()?;
-            latencies.push((waiter.inside()? - killed) as f64 / 1e6);
+            latencies.push((waiter.entered()? - killed) as f64 / 1e6);
             waiter.leave()?;
         }
         latencies.sort_by(f64::total_cmp);
         let (median, worst) = (latencies[TRIALS / 2], latencies[TRIALS - 1]);
-        println!("holder killed: the next is inside after {median:.2} ms (median), {worst:.2} ms (worst of {TRIALS})");
+        println!(
+            "holder killed: the next waiter enters after {median:.2} ms (median), {worst:.2} ms (worst of {TRIALS})"
+        );
         Ok(())
     }
 
@@ -162,9 +165,9 @@ mod figures {
         let semaphore = Semaphore::open(&path, 1)?;
         let permit = semaphore.acquire()?;
         let mut waiters = Vec::new();
-        for there in 1..=6 {
+        for count in 1..=6 {
             waiters.push(Holder::start(&path, 1)?);
-            until(|| semaphore.waiters().len() == there);
+            until(|| semaphore.waiters().len() == count);
         }
         let spent = |holder: &Holder| -> Result<f64> {
             let mut nanoseconds = 0.0;
@@ -180,10 +183,10 @@ mod figures {
         let after = waiters.iter().map(spent).collect::<Result<Vec<f64>>>()?;
         let share = |(before, after): (&f64, &f64)| format!("{:.3} %", 100.0 * (after - before) / SECONDS as f64);
         let shares: Vec<String> = before.iter().zip(&after).map(share).collect();
-        println!("waiting for {SECONDS} s: the six in line take {} of a processor", shares.join(", "));
+        println!("waiting for {SECONDS} s: the six waiters take {} of a processor", shares.join(", "));
         drop(permit);
         for waiter in &mut waiters {
-            waiter.inside()?;
+            waiter.entered()?;
             waiter.leave()?;
         }
         Ok(())
@@ -193,10 +196,10 @@ mod figures {
         const PROCESSES: usize = 8;
         const ROUNDS: usize = 500;
         for k in [1, 2] {
-            let path = directory.file(&format!("crowd{k}"));
+            let path = directory.file(&format!("contention{k}"));
             let begun = Instant::now();
             let children = (0..PROCESSES)
-                .map(|_| run(&["crowd", path.to_str().ok_or("path")?, &k.to_string(), &ROUNDS.to_string()]))
+                .map(|_| run(&["compete", path.to_str().ok_or("path")?, &k.to_string(), &ROUNDS.to_string()]))
                 .collect::<Result<Vec<Child>>>()?;
             let mut entries: Vec<(u64, u64, u64)> = Vec::new();
             for child in children {
@@ -207,18 +210,18 @@ mod figures {
                 }
             }
             let took = begun.elapsed().as_secs_f64();
-            // One of whom is seen that it goes in after k or more with larger tickets. (For k > 1 it may have been let in before and not
-            // have run yet; that is within first-in-first-enabled.)
+            // Whether a process was seen to enter after k or more with larger tickets. (For k > 1 it may have been
+            // able to enter earlier without having run yet, which first-in-first-enabled allows.)
             let overtaken = |&&(ticket, _, entered): &&(u64, u64, u64)| {
                 entries
                     .iter()
-                    .filter(|&&(other, came, went)| other > ticket && came < entered && went < entered)
+                    .filter(|&&(other, arrived, went)| other > ticket && arrived < entered && went < entered)
                     .count()
                     >= k
             };
             let overtaken = entries.iter().filter(overtaken).count();
             println!(
-                "crowd of {PROCESSES}, k = {k}, 0.3 ms inside: {overtaken} of {} seen inside after k or more who came later; {:.0} entries a second",
+                "{PROCESSES} processes, k = {k}, 0.3 ms in the critical section: {overtaken} of {} seen to enter after k or more later arrivals; {:.0} entries per second",
                 entries.len(),
                 entries.len() as f64 / took
             );
@@ -240,11 +243,11 @@ mod figures {
             Ok(Holder { child, input, output })
         }
 
-        /// Waits until it is inside, and says when it was.
-        fn inside(&mut self) -> Result<u64> {
+        /// Waits until the process has entered, and returns when it did.
+        fn entered(&mut self) -> Result<u64> {
             let mut line = String::new();
             self.output.read_line(&mut line)?;
-            Ok(line.trim().strip_prefix("inside ").ok_or("it died")?.parse()?)
+            Ok(line.trim().strip_prefix("entered ").ok_or("the process died")?.parse()?)
         }
 
         fn leave(&mut self) -> Result<()> {

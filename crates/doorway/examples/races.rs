@@ -1,10 +1,10 @@
-//! Every lock of the crate with a value that is not atomic inside, for a race detector: `scripts/sanitize`.
+//! Every lock of the crate around a value that is not atomic, for a race detector: `scripts/sanitize`.
 //!
-//! What a thread does inside must have happened before what the next one does there; the detector tells if that rests on
-//! luck. With the argument `broken` there is a lock that relies on it, and the detector must say so.
+//! A critical section must happen before the next one; the detector reports a race if it does not. With the argument
+//! `broken`, a lock without this guarantee is used, and the detector must report it.
 //!
-//! Threads are spawned and joined, and locks are never freed, since the detector does not see through the standard library's
-//! other ways to wait for a thread.
+//! Threads are spawned and joined, and locks are never freed, since the detector does not understand the other ways
+//! in which the standard library waits for a thread.
 use std::{
     cell::UnsafeCell,
     sync::atomic::{
@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use doorway::{Line, Mutex, Semaphore, algorithms::*};
+use doorway::{Mutex, Queue, Semaphore, algorithms::*};
 
 const THREADS: usize = 4;
 const PASSAGES: u64 = 3_000;
@@ -53,20 +53,20 @@ fn main() {
     println!("done");
 }
 
-/// The same in each thread; waits for all.
+/// Runs `work` `PASSAGES` times in each thread, and joins the threads.
 fn in_threads(work: impl Fn(u64) + Copy + Send + 'static) {
     let threads: Vec<_> =
         (0..THREADS as u64).map(|p| thread::spawn(move || (0..PASSAGES).for_each(|i| work(p + i)))).collect();
     threads.into_iter().for_each(|thread| thread.join().expect("a thread does not panic"));
 }
 
-fn counts<L: Line + 'static>(lock: Mutex<u64, L>) {
-    let lock: &'static Mutex<u64, L> = Box::leak(Box::new(lock));
+fn counts<Q: Queue + 'static>(lock: Mutex<u64, Q>) {
+    let lock: &'static Mutex<u64, Q> = Box::leak(Box::new(lock));
     in_threads(|_| *lock.lock() += 1);
     assert_eq!(*lock.lock(), THREADS as u64 * PASSAGES);
 }
 
-/// With places given up, tries and timeouts.
+/// Includes aborts, attempts and timeouts.
 fn default_mutex() {
     static LOCK: Mutex<u64> = Mutex::new(0);
     in_threads(|i| {
@@ -82,14 +82,14 @@ fn default_mutex() {
         if let Some(mut value) = guard {
             *value += 1;
             if i % 200 == 0 {
-                thread::sleep(Duration::from_micros(300)); // so that others fall asleep
+                thread::sleep(Duration::from_micros(300)); // so that waiters park
             }
         }
     });
     assert!(*LOCK.lock() >= 2 * PASSAGES);
 }
 
-/// A semaphore for one is a lock.
+/// A semaphore with capacity 1 is a mutex.
 fn default_semaphore() {
     static SEMAPHORE: Semaphore = Semaphore::new(1);
     counted_behind(|i| {
@@ -97,17 +97,17 @@ fn default_semaphore() {
     });
 }
 
-/// One who is inside alone because k - 1 others stay there.
-fn one_of_k<L: Line + 'static>()
+/// A semaphore of which all permits but one are held permanently is a mutex.
+fn one_of_k<Q: Queue + 'static>()
 where
-    Semaphore<L>: Slots,
+    Semaphore<Q>: Slots,
 {
-    let semaphore: &'static Semaphore<L> = Box::leak(Box::new(Semaphore::<L>::for_two()));
-    let _stays = semaphore.acquire();
+    let semaphore: &'static Semaphore<Q> = Box::leak(Box::new(Semaphore::<Q>::for_two()));
+    let _permanent = semaphore.acquire();
     counted_behind(|_| Some(semaphore.acquire()));
 }
 
-/// Two at a time, with slots enough.
+/// A semaphore with capacity 2 and enough slots.
 trait Slots {
     fn for_two() -> Self;
 }
@@ -118,17 +118,17 @@ impl<A: Algorithm> Slots for Semaphore<Slotted<A>> {
     }
 }
 
-/// A value that nothing guards but what is held.
+/// A value that only the caller's lock protects.
 struct Bare(UnsafeCell<u64>);
 
-// SAFETY: it is not: that whoever touches it is alone is what the detector is to find out.
+// SAFETY: not guaranteed here: whether accesses are exclusive is what the detector has to find out.
 #[allow(unsafe_code, reason = "this is what is tested")]
 unsafe impl Sync for Bare {}
 
 impl Bare {
     #[allow(unsafe_code, reason = "this is what is tested")]
     fn add(&self) {
-        // SAFETY: who calls this holds what lets in one at a time.
+        // SAFETY: every caller is the only holder of its lock.
         unsafe { *self.0.get() += 1 }
     }
 }
@@ -142,7 +142,7 @@ fn counted_behind<P>(enter: impl Fn(u64) -> Option<P> + Copy + Send + 'static) {
     });
 }
 
-/// Lets in one at a time, and hands on nothing of what was done inside.
+/// A lock that excludes, but whose release does not publish what the holder did.
 fn broken() {
     static TAKEN: AtomicBool = AtomicBool::new(false);
     let bare: &'static Bare = Box::leak(Box::new(Bare(UnsafeCell::new(0))));

@@ -1,4 +1,4 @@
-//! Every lock of the catalogue as the line of a [`Mutex`] or a [`Semaphore`].
+//! Every lock of the catalogue as the queue of a [`Mutex`] or a [`Semaphore`].
 //!
 //! ```
 //! use doorway::{Mutex, Semaphore, algorithms::{Bakery, KBakery}};
@@ -7,32 +7,39 @@
 //! *value.lock() += 1;
 //! let printers: Semaphore<KBakery> = Semaphore::with_slots(2, 8);
 //! let (first, second) = (printers.acquire(), printers.acquire());
+//! assert_eq!((value.into_inner(), printers.capacity()), (2, 2));
 //! ```
 //!
-//! These algorithms are for a number of processes known beforehand, each with a number of its own. Here that is a *slot*: who
-//! arrives takes one, and gives it back when it leaves. There are as many as can be inside or in line at once. Who finds none
-//! free waits for one, and those who wait for a slot are in no order; so make enough of them. They cost memory, and for many
-//! algorithms time as well.
+//! These algorithms are for a fixed number of processes, each with a number of its own. Here such a number is a
+//! *slot*: a caller takes a slot when it arrives and returns it when it leaves. The number of slots limits the
+//! holders and waiters together. A caller that finds no free slot waits for one, in no particular order, so provide
+//! enough slots. Slots cost memory, and for many algorithms time. An algorithm that does not support the number of
+//! slots, or the capacity, refuses it with a panic:
 //!
-//! A thread that comes often can keep a slot: it [registers](Registered).
+//! ```should_panic
+//! use doorway::{Mutex, algorithms::Peterson};
 //!
-//! Each register has a cache line of its own, which is best for many threads. For two threads it can be better if registers share
-//! lines, and if each has a processor for itself, they need not look whether the other sleeps. Both can be asked for:
+//! let _: Mutex<i32, Peterson> = Mutex::with_slots(1, 8); // `peterson` is for 2 processes, not 8
+//! ```
+//!
+//! A thread that acquires often can keep a slot: see [`Registered`].
+//!
+//! Each register has a cache line of its own, which is best for many threads. For two threads, [`Packed`] registers,
+//! which share cache lines, can be faster. If each thread has a processor to itself, [`Spinning`] also saves the
+//! search for parked waiters:
 //!
 //! ```
 //! use doorway::{Mutex, algorithms::{Filter, Packed, Spinning}};
 //!
-//! let close: Mutex<i32, Filter<Packed>> = Mutex::with_slots(1, 2);
-//! let restless: Mutex<i32, Filter<Spinning>> = Mutex::with_slots(1, 2);
+//! let packed: Mutex<i32, Filter<Packed>> = Mutex::with_slots(1, 2);
+//! let spinning: Mutex<i32, Filter<Spinning>> = Mutex::with_slots(1, 2);
+//! assert_eq!(*packed.lock() + *spinning.lock(), 2);
 //! ```
-use std::{cell::Cell, fmt, marker::PhantomData, thread_local, time::Duration};
+use std::{cell::Cell, fmt, thread_local, time::Duration};
 
 use crossbeam_utils::CachePadded;
-use doorway_algorithms::{
-    kexclusion, mutex,
-    parts::{special_set::StaticSet, special_set_adaptive::AdaptiveSet},
-};
-use doorway_memory::{Exclusion, Pid};
+use doorway_algorithms::{About, Size, for_each_algorithm};
+use doorway_memory::{Assign, Exclusion, Pid};
 use doorway_native::{
     Native,
     sync::{
@@ -46,62 +53,86 @@ use doorway_native::{
 
 pub use doorway_native::{Layout, Packed, Padded, Spinning};
 
-use crate::{Mutex, MutexGuard, Permit, Semaphore, line::Line};
+use crate::{Mutex, MutexGuard, Permit, Queue, Semaphore};
 
-/// So long one who finds no slot waits before it looks again.
-const NO_SLOT: Duration = Duration::from_micros(50);
+/// The pause between two searches for a free slot.
+const SLOT_SEARCH_INTERVAL: Duration = Duration::from_micros(50);
 
-/// An algorithm of the catalogue, for a number of processes, on registers in this layout.
-pub trait Algorithm<L: Layout = Padded>: Exclusion<Native<L>, Place: Send + Sync> + Send + Sync {
-    /// Makes one for `n` processes, of which `k` may be inside.
-    fn make(n: usize, k: usize) -> Self;
+/// An entry of the catalogue: it makes a lock on registers in any layout.
+///
+/// ```
+/// use doorway::{Mutex, algorithms::{Algorithm, Bakery, Slotted}};
+///
+/// fn name<A: Algorithm>(_: &Mutex<i32, Slotted<A>>) -> &'static str {
+///     A::ABOUT.name
+/// }
+/// let value: Mutex<i32, Bakery> = Mutex::with_slots(1, 8);
+/// assert_eq!(name(&value), "bakery");
+/// ```
+pub trait Algorithm {
+    /// The registry entry: name, source, sizes and claims.
+    const ABOUT: &'static About;
+
+    /// The lock, on registers in layout `L`.
+    type Lock<L: Layout>: Exclusion<Native<L>>;
+
+    /// Creates the lock for a size that the algorithm supports.
+    fn new<L: Layout>(size: Size) -> Self::Lock<L>;
 }
 
-/// A line by an algorithm of the catalogue; see the [module](self).
-pub struct Slotted<A, L = Padded> {
-    algorithm: A,
-    layout: PhantomData<L>,
+/// A queue by an algorithm of the catalogue; see the [module](self).
+pub struct Slotted<A: Algorithm, L: Layout = Padded> {
+    lock: A::Lock<L>,
     k: usize,
     slots: Vec<CachePadded<AtomicU8>>,
 }
 
-/// A slot, and the algorithm's place in line.
-pub struct Seat<P> {
+/// The position in the queue of an algorithm's lock.
+type PlaceIn<A, L> = <<A as Algorithm>::Lock<L> as Exclusion<Native<L>>>::Place;
+
+/// What a holder of an algorithm's lock carries.
+type InsideOf<A, L> = <<A as Algorithm>::Lock<L> as Exclusion<Native<L>>>::Inside;
+
+/// A slot and the algorithm's state for it: a position in the queue, or the value that the exit section needs.
+pub struct InSlot<T> {
     slot: Pid,
-    place: P,
-    /// Whether the slot goes on being somebody's when the seat is left.
+    state: T,
+    /// Whether the slot stays taken after the passage.
     is_kept: bool,
-    /// On the way in; see [`Native::has_met_others`].
-    has_met_others: bool,
+    /// Whether the passage has been contended so far; see [`Native::is_contended`].
+    is_contended: bool,
 }
 
-/// Somebody who keeps a slot of a lock by an algorithm of the catalogue, and need not look for one each time.
+/// A kept slot of a lock by an algorithm of the catalogue, which saves searching for a slot on each passage.
 ///
 /// ```
 /// use doorway::{Mutex, Semaphore, algorithms::{Bakery, KBakery}};
 ///
 /// let value: Mutex<i32, Bakery> = Mutex::with_slots(1, 8);
-/// let mut here = value.register();
+/// let mut registered = value.register();
 /// for _ in 0..3 {
-///     *here.lock() += 1;
+///     *registered.lock() += 1;
 /// }
+/// assert_eq!(*registered.lock(), 4);
 /// let printers: Semaphore<KBakery> = Semaphore::with_slots(2, 8);
-/// let mut here = printers.register();
-/// let permit = here.acquire();
+/// let mut registered = printers.register();
+/// let permit = registered.acquire();
 /// ```
 pub struct Registered<'a, X: ?Sized> {
     lock: &'a X,
     slot: Slot<'a>,
 }
 
-/// A slot to keep, given back when it is dropped.
+/// A kept slot, returned when dropped.
 struct Slot<'a> {
     number: Pid,
     state: &'a AtomicU8,
 }
 
-/// What a slot can be. One who keeps it and forgets a guard stays inside for ever: its slot is `TAKEN` from then on, and a
-/// second passage in the midst of the first, for which no algorithm is made, is not begun.
+/// The states of a slot.
+///
+/// If the owner of a kept slot forgets a guard, it remains a holder for ever, and the slot remains `TAKEN`. This
+/// prevents a second passage during the first, which no algorithm allows.
 const FREE: u8 = 0;
 const TAKEN: u8 = 1;
 const KEPT: u8 = 2;
@@ -119,47 +150,48 @@ impl<X: ?Sized> fmt::Debug for Registered<'_, X> {
     }
 }
 
-impl<T: ?Sized, A: Algorithm<L>, L: Layout> Mutex<T, Slotted<A, L>> {
-    /// Takes a slot to keep, for one who comes often; waits until one is free.
+impl<T: ?Sized, A: Algorithm, L: Layout> Mutex<T, Slotted<A, L>> {
+    /// Takes a slot to keep, for a thread that acquires often; waits until one is free.
     ///
     /// See [`Registered`].
     pub fn register(&self) -> Registered<'_, Self> {
-        Registered { lock: self, slot: self.line.slot() }
+        Registered { lock: self, slot: self.queue.slot() }
     }
 }
 
-impl<A: Algorithm<L>, L: Layout> Semaphore<Slotted<A, L>> {
-    /// Takes a slot to keep, for one who comes often; waits until one is free.
+impl<A: Algorithm, L: Layout> Semaphore<Slotted<A, L>> {
+    /// Takes a slot to keep, for a thread that acquires often; waits until one is free.
     ///
     /// See [`Registered`].
     pub fn register(&self) -> Registered<'_, Self> {
-        Registered { lock: self, slot: self.line.slot() }
+        Registered { lock: self, slot: self.queue.slot() }
     }
 }
 
-impl<T: ?Sized, A: Algorithm<L>, L: Layout> Registered<'_, Mutex<T, Slotted<A, L>>> {
-    /// Waits in line until it is our turn.
+impl<T: ?Sized, A: Algorithm, L: Layout> Registered<'_, Mutex<T, Slotted<A, L>>> {
+    /// Acquires the mutex, waiting in the queue until it is the caller's turn.
     ///
     /// See [`Registered`].
     pub fn lock(&mut self) -> MutexGuard<'_, T, Slotted<A, L>> {
         let Registered { lock: mutex, slot } = self;
-        MutexGuard { mutex, place: mutex.line.enter(slot) }
+        MutexGuard { mutex, inside: mutex.queue.enter(slot) }
     }
 }
 
-impl<A: Algorithm<L>, L: Layout> Registered<'_, Semaphore<Slotted<A, L>>> {
-    /// Waits in line until we may go in.
+impl<A: Algorithm, L: Layout> Registered<'_, Semaphore<Slotted<A, L>>> {
+    /// Acquires a permit, waiting in the queue until the caller may enter.
     ///
     /// See [`Registered`].
     pub fn acquire(&mut self) -> Permit<'_, Slotted<A, L>> {
         let Registered { lock: semaphore, slot } = self;
-        Permit { semaphore, place: semaphore.line.enter(slot) }
+        Permit { semaphore, inside: semaphore.queue.enter(slot) }
     }
 }
 
-impl<A: Algorithm<L>, L: Layout> Permit<'_, Slotted<A, L>> {
-    /// The name we have while we are inside: below k, and nobody else inside has it. So it can be the number of one of k things to
-    /// use. Does not compile for an algorithm that gives no names.
+impl<A: Algorithm<Lock<L>: Assign<InsideOf<A, L>>>, L: Layout> Permit<'_, Slotted<A, L>> {
+    /// The holder's name: a number below k that no other holder has.
+    ///
+    /// It can serve as the index of one of k resources. Algorithms that assign no names do not have this method.
     ///
     /// ```
     /// use doorway::{Semaphore, algorithms::DeckerJayantiNames};
@@ -170,7 +202,7 @@ impl<A: Algorithm<L>, L: Layout> Permit<'_, Slotted<A, L>> {
     /// assert_ne!(printers[first.name()], printers[second.name()]);
     /// ```
     ///
-    /// ```compile_fail
+    /// ```compile_fail,E0599
     /// use doorway::{Semaphore, algorithms::KBakery};
     ///
     /// let nameless: Semaphore<KBakery> = Semaphore::with_slots(2, 8);
@@ -178,26 +210,28 @@ impl<A: Algorithm<L>, L: Layout> Permit<'_, Slotted<A, L>> {
     /// ```
     #[must_use]
     pub fn name(&self) -> usize {
-        const { assert!(<A as Exclusion<Native<L>>>::ASSIGNS, "the algorithm gives no names") }
-        self.semaphore.line.algorithm.name(&self.place.place)
+        self.semaphore.queue.lock.name(&self.inside.state)
     }
 }
 
-impl<P> fmt::Debug for Seat<P> {
+impl<T> fmt::Debug for InSlot<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seat").field("slot", &self.slot).finish_non_exhaustive()
+        f.debug_struct("InSlot").field("slot", &self.slot).finish_non_exhaustive()
     }
 }
 
-impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
-    /// A line with `slots` slots, for `k` at a time.
+impl<A: Algorithm, L: Layout> Slotted<A, L> {
+    /// Creates a queue with `slots` slots and capacity `k`.
+    ///
+    /// # Panics
+    /// If the algorithm does not support that number of processes, or that capacity.
     pub(crate) fn new(slots: usize, k: usize) -> Slotted<A, L> {
-        assert!(slots > k, "{k} at a time need more than {k} slots, not {slots}");
+        let size = A::ABOUT.size(Some(slots), Some(k)).unwrap_or_else(|error| panic!("{error}"));
         let free = (0..slots).map(|_| CachePadded::default()).collect();
-        Slotted { algorithm: A::make(slots, k), layout: PhantomData, k, slots: free }
+        Slotted { lock: A::new(size), k, slots: free }
     }
 
-    /// Takes a slot: the one this thread had before, if it is free, so that its registers are in the cache.
+    /// Takes a free slot, preferably the one this thread used before, whose registers are in its cache.
     fn take_slot(&self) -> Pid {
         thread_local! {
             static FAVOURITE: Cell<usize> = {
@@ -208,8 +242,8 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
         let favourite = FAVOURITE.get();
         let slots = self.slots.len();
         loop {
-            // ORDERING: Acquire. Pairs with: the Release of whoever gave it back: who has this number now has seen all that was done with
-            // it before.
+            // ORDERING: Acquire. Pairs with: the Release by which the slot was returned, so that the new owner of
+            // this number sees everything that earlier owners did with it.
             let free = |slot: &Pid| {
                 let state = &self.slots[*slot];
                 state.load(Relaxed) == FREE && state.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok()
@@ -217,8 +251,8 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
             if let Some(slot) = (0..slots).map(|i| (favourite + i) % slots).find(free) {
                 return slot;
             }
-            // Nobody is told when a slot is free: there should be enough of them.
-            thread::sleep(NO_SLOT);
+            // Returning a slot wakes no thread: there should be enough slots.
+            thread::sleep(SLOT_SEARCH_INTERVAL);
         }
     }
 
@@ -230,131 +264,94 @@ impl<A: Algorithm<L>, L: Layout> Slotted<A, L> {
         Slot { number, state }
     }
 
-    /// Arrives in a slot that is kept, and waits.
-    fn enter(&self, slot: &Slot<'_>) -> Seat<A::Place> {
-        // ORDERING: Relaxed. Pairs with: nothing; whoever wrote it last had the slot, as we have now.
-        assert_eq!(slot.state.load(Relaxed), KEPT, "a guard of this slot was forgotten: it is inside for ever");
+    /// Arrives in a kept slot, waits and enters.
+    fn enter(&self, slot: &Slot<'_>) -> InSlot<InsideOf<A, L>> {
+        // ORDERING: Relaxed. Pairs with: nothing; only the owner of the slot writes its state, and that is this caller.
+        assert_eq!(
+            slot.state.load(Relaxed),
+            KEPT,
+            "a guard of this slot was forgotten: the slot holds the lock for ever"
+        );
         slot.state.store(TAKEN, Relaxed);
         let mut m = Native::new();
-        let Ok(place) = self.algorithm.doorway(&mut m, slot.number);
-        let Ok(place) = self.algorithm.enter(&mut m, slot.number, &place);
-        Seat { slot: slot.number, place, is_kept: true, has_met_others: m.has_met_others() }
+        let Ok(place) = self.lock.doorway(&mut m, slot.number);
+        let Ok(inside) = self.lock.wait(&mut m, slot.number, &place);
+        InSlot { slot: slot.number, state: inside, is_kept: true, is_contended: m.is_contended() }
     }
 }
 
-impl<A: Algorithm<L>, L: Layout> Line for Slotted<A, L> {
-    type Place = Seat<A::Place>;
+impl<A: Algorithm, L: Layout> Queue for Slotted<A, L> {
+    type Place = InSlot<PlaceIn<A, L>>;
+    type Inside = InSlot<InsideOf<A, L>>;
 
-    fn permits(&self) -> usize {
+    fn capacity(&self) -> usize {
         self.k
     }
 
     fn arrive(&self) -> Self::Place {
         let slot = self.take_slot();
         let mut m = Native::new();
-        let Ok(place) = self.algorithm.doorway(&mut m, slot);
-        Seat { slot, place, is_kept: false, has_met_others: m.has_met_others() }
+        let Ok(place) = self.lock.doorway(&mut m, slot);
+        InSlot { slot, state: place, is_kept: false, is_contended: m.is_contended() }
     }
 
-    fn wait(&self, seat: &mut Self::Place) {
-        let mut m = Native::having_met_others(seat.has_met_others);
-        let Ok(inside) = self.algorithm.enter(&mut m, seat.slot, &seat.place);
-        (seat.place, seat.has_met_others) = (inside, m.has_met_others());
+    fn wait(&self, place: Self::Place) -> Self::Inside {
+        let mut m = Native::resumed(place.is_contended);
+        let Ok(inside) = self.lock.wait(&mut m, place.slot, &place.state);
+        InSlot { slot: place.slot, state: inside, is_kept: place.is_kept, is_contended: m.is_contended() }
     }
 
-    fn leave(&self, seat: &Self::Place) {
-        let mut m = Native::having_met_others(seat.has_met_others);
-        let Ok(()) = self.algorithm.exit(&mut m, seat.slot, &seat.place);
+    fn leave(&self, inside: &Self::Inside) {
+        let mut m = Native::resumed(inside.is_contended);
+        let Ok(()) = self.lock.exit(&mut m, inside.slot, &inside.state);
         // ORDERING: Release. Pairs with: the Acquire in `take_slot`.
-        self.slots[seat.slot].store(if seat.is_kept { KEPT } else { FREE }, Release);
-        m.after_you();
+        self.slots[inside.slot].store(if inside.is_kept { KEPT } else { FREE }, Release);
+        m.yield_after_release();
     }
 }
 
-impl<A, L> fmt::Debug for Slotted<A, L> {
+impl<A: Algorithm, L: Layout> fmt::Debug for Slotted<A, L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let taken = self.slots.iter().filter(|slot| slot.load(Relaxed) != FREE).count();
         f.debug_struct("Slotted").field("slots", &self.slots.len()).field("taken", &taken).finish()
     }
 }
 
-macro_rules! lock {
-    ($name:ident, $lock:ty, |$n:ident, $k:ident| $make:expr, $about:literal) => {
-        #[doc = concat!("By ", $about, ".")]
-        pub type $name<L = Padded> = Slotted<$lock, L>;
+macro_rules! queues {
+    ($($(#[$_:meta])* $folder:ident { $($kind:ident $file:ident $name:ident;)* })*) => {
+        $($(queue!($folder $kind $file $name);)*)*
+    };
+}
 
-        impl<L: Layout> Algorithm<L> for $lock {
-            fn make($n: usize, $k: usize) -> Self {
-                $make
+macro_rules! queue {
+    (mutex lock $file:ident $name:ident) => {
+        queue!(mutex::$file, $name);
+    };
+    (kexclusion lock $file:ident $name:ident) => {
+        queue!(kexclusion::$file, $name);
+    };
+    ($other:ident $kind:ident $file:ident $name:ident) => {}; // broken algorithms and parts
+    ($folder:ident::$file:ident, $name:ident) => {
+        #[doc = concat!("The queue by [`", stringify!($file), "`][entry].")]
+        ///
+        #[doc = concat!("[entry]: doorway_algorithms::", stringify!($folder), "::", stringify!($file))]
+        pub type $name<L = Padded> = Slotted<$file::Entry, L>;
+
+        mod $file {
+            /// The entry as a type, since entries can have the same type of lock.
+            #[derive(Debug)]
+            pub enum Entry {}
+        }
+
+        impl Algorithm for $file::Entry {
+            const ABOUT: &'static About = &doorway_algorithms::$folder::$file::ABOUT;
+            type Lock<L: Layout> = doorway_algorithms::$folder::$file::Lock<Native<L>>;
+
+            fn new<L: Layout>(size: Size) -> Self::Lock<L> {
+                doorway_algorithms::$folder::$file::new(&mut L::default(), size)
             }
         }
     };
 }
 
-macro_rules! catalogue {
-    ($($kind:ident::$file:ident::$name:ident |$n:ident, $k:ident| $make:expr, $about:literal;)*) => {$(
-        lock!($name, $kind::$file::$name<Native<L>>, |$n, $k| {
-            use $kind::$file::$name;
-            $make
-        }, $about);
-    )*};
-}
-
-catalogue! {
-    mutex::filter::Filter |n, _k| Filter::new(&mut L::default(), n), "the filter lock";
-    mutex::bakery_labels::BakeryLabels |n, _k| BakeryLabels::new(&mut L::default(), n), "the bakery with labels";
-    mutex::bakery::Bakery |n, _k| Bakery::new(&mut L::default(), n), "Lamport's bakery";
-    mutex::peterson_tree::PetersonTree |n, _k| PetersonTree::new(&mut L::default(), n), "a tree of Peterson locks";
-    mutex::tournament::Tournament |n, _k| Tournament::new(&mut L::default(), n), "Peterson's tournament";
-    mutex::one_bit::OneBit |n, _k| OneBit::new(&mut L::default(), n), "the one-bit algorithm, in which one may starve";
-    mutex::dijkstra::Dijkstra |n, _k| Dijkstra::new(&mut L::default(), n), "Dijkstra's algorithm, in which one may starve";
-    mutex::lamport_fast::LamportFast |n, _k| LamportFast::new(&mut L::default(), n), "Lamport's fast lock, in which one may starve";
-    mutex::black_white_bakery::BlackWhiteBakery |n, _k| BlackWhiteBakery::new(&mut L::default(), n), "the black-white bakery";
-    mutex::yang_anderson::YangAnderson |n, _k| YangAnderson::new(&mut L::default(), n), "Yang and Anderson's tournament";
-    mutex::kim_anderson::KimAnderson |n, _k| KimAnderson::new(&mut L::default(), n), "Kim and Anderson's adaptive lock";
-    mutex::mcs::Mcs |n, _k| Mcs::new(&mut L::default(), n), "the MCS lock";
-    mutex::anderson_array::AndersonArray |n, _k| AndersonArray::new(&mut L::default(), n), "Anderson's array lock";
-    mutex::jayanti_f_array::JayantiFArray |n, _k| JayantiFArray::new(&mut L::default(), n), "Jayanti's tree of minima, for up to 255 slots";
-    kexclusion::k_bakery::KBakery |n, k| KBakery::new(&mut L::default(), n, k), "the k-Bakery";
-    kexclusion::k_bakery_fife::KBakeryFife |n, k| KBakeryFife::new(&mut L::default(), n, k), "the k-Bakery, first-in-first-enabled";
-    kexclusion::k_bakery_safe::KBakerySafe |n, k| KBakerySafe::new(&mut L::default(), n, k), "the k-Bakery for non-atomic registers";
-    kexclusion::log_k::LogK |n, k| LogK::new(&mut L::default(), n, k), "Choi's algorithm, with few remote references";
-    kexclusion::filter_k::FilterK |n, k| FilterK::new(&mut L::default(), n, k), "the filter lock for k";
-    kexclusion::anderson_moir::AndersonMoir |n, k| AndersonMoir::new(&mut L::default(), n, k), "Anderson and Moir's chain";
-    kexclusion::anderson_moir_tree::AndersonMoirTree |n, k| AndersonMoirTree::new(&mut L::default(), n, k), "Anderson and Moir's tree";
-    kexclusion::anderson_moir_fast::AndersonMoirFast |n, k| AndersonMoirFast::new(&mut L::default(), n, k), "Anderson and Moir's tree with a way past it";
-    kexclusion::anderson_moir_adaptive::AndersonMoirAdaptive |n, k| AndersonMoirAdaptive::new(&mut L::default(), n, k), "Anderson and Moir's line that is longer if more take part";
-    kexclusion::anderson_moir_dsm::AndersonMoirDsm |n, k| AndersonMoirDsm::new(&mut L::default(), n, k), "Anderson and Moir's chain, each waiting at home, for up to 128 slots";
-    kexclusion::anderson_moir_dsm_tree::AndersonMoirDsmTree |n, k| AndersonMoirDsmTree::new(&mut L::default(), n, k), "Anderson and Moir's tree, each waiting at home, for up to 128 slots";
-    kexclusion::anderson_moir_dsm_adaptive::AndersonMoirDsmAdaptive |n, k| AndersonMoirDsmAdaptive::new(&mut L::default(), n, k), "Anderson and Moir's adaptive line, each waiting at home, for up to 128 slots";
-    kexclusion::danek_lee::DanekLee |n, k| DanekLee::new(&mut L::default(), n, k), "Danek and Lee's k tournaments at once, which give names";
-    kexclusion::decker_jayanti_names::DeckerJayantiNames |n, k| DeckerJayantiNames::new(&mut L::default(), n, k), "Decker and Jayanti's k-assignment";
-    kexclusion::fischer_queue::FischerQueue |n, k| FischerQueue::new(&mut L::default(), n, k), "the queue in one word after Fischer and others, for up to 15 slots";
-    kexclusion::colored_ticket::ColoredTicket |n, k| ColoredTicket::new(&mut L::default(), n, k), "colored tickets after Fischer and others, for up to 12 slots";
-    kexclusion::decker_jayanti::DeckerJayanti |n, k| DeckerJayanti::new(&mut L::default(), n, k), "Decker and Jayanti's cells, each with one who waits";
-    kexclusion::afek::Afek |n, k| Afek::new(&mut L::default(), n, k), "the first-in-first-enabled bakery after Afek and others";
-    kexclusion::burns_peterson::BurnsPeterson |n, k| BurnsPeterson::new(&mut L::default(), n, k), "the bakery for k after Burns and Peterson";
-    kexclusion::dolev_gafni_shavit::DolevGafniShavit |n, k| DolevGafniShavit::new(&mut L::default(), n, k), "the bakery for k and non-atomic registers after Dolev, Gafni and Shavit";
-}
-
-/// Danek and Golab's transformation of a lock into one in order of arrival.
-type DanekGolabOver<A, S, L> = mutex::danek_golab::DanekGolab<Native<L>, A, S>;
-
-lock!(
-    DanekGolab,
-    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native<L>>, StaticSet<Native<L>>, L>,
-    |n, _k| mutex::danek_golab::danek_golab(&mut L::default(), n),
-    "Danek and Golab's transformation of Kim and Anderson's lock"
-);
-lock!(
-    DanekGolabAdaptive,
-    DanekGolabOver<mutex::kim_anderson::KimAnderson<Native<L>>, AdaptiveSet<Native<L>>, L>,
-    |n, _k| mutex::danek_golab_adaptive::danek_golab(&mut L::default(), n),
-    "the adaptive form of Danek and Golab's transformation of Kim and Anderson's lock"
-);
-lock!(
-    DanekGolabYangAnderson,
-    DanekGolabOver<mutex::yang_anderson::YangAnderson<Native<L>>, StaticSet<Native<L>>, L>,
-    |n, _k| mutex::danek_golab_yang_anderson::danek_golab(&mut L::default(), n),
-    "Danek and Golab's transformation of Yang and Anderson's lock, by reads and writes only"
-);
+for_each_algorithm!(queues);

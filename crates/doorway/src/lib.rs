@@ -15,42 +15,46 @@
 //!
 //! | | |
 //! |---|---|
-//! | [`Mutex`] | one at a time, first come, first served |
-//! | [`Semaphore`] | at most k at a time, first in, first enabled |
-//! | [`Place`], [`Turn`] | your place in line, before you wait |
-//! | [`algorithms`] | the same by any other algorithm of the catalogue |
-//! | [`choosing`] | which lock to choose, and how fast they are |
-//! | `process::Semaphore` | at most k *processes* at a time, which may die at any moment; on Linux only |
+//! | [`Mutex`] | one holder, first come, first served |
+//! | [`Semaphore`] | at most k holders, first in, first enabled |
+//! | [`Place`] | a position in the queue of either |
+//! | [`algorithms`] | a mutex or semaphore by any other algorithm of the catalogue |
+//! | [`choosing`] | which lock to choose, and how fast each is |
+//! | `process::Semaphore` | at most k *processes*, which may die at any moment; on Linux only |
 //!
-//! Both are algorithms of the catalogue, `ticket` and `ticket-k`: the source that runs here is the source that is checked,
-//! for every interleaving and any number of tickets. What is added here is the data inside, guards, and giving up.
+//! `Mutex` and `Semaphore` are the algorithms `ticket` and `ticket-k` of the catalogue: the source that runs here is
+//! the source that is checked, for every interleaving and any number of tickets. This crate adds the guarded value,
+//! guards and aborts.
 //!
-//! # Giving up
-//! Who waits no longer than some time, or drops its place in line, does not leave a hole in the line: a place given up is a
-//! passage with nothing in it. When its turn comes, whoever leaves then finishes it. So nothing new has to be proved of the
-//! algorithm.
+//! # Aborts
+//! A caller whose timeout expires, or that drops its [`Place`], does not block the queue. An aborted place is a
+//! passage with an empty critical section: when its turn comes, the thread that releases the lock completes the
+//! passage. The algorithm therefore needs no new proof.
 //!
 //! # Panics
-//! A panic inside releases the lock. There is no poisoning: the next one finds the data as they are.
+//! A panic in the critical section releases the lock. There is no poisoning: the next holder finds the value as the
+//! panic left it.
 //!
 //! # Waiting
-//! Who waits spins for a moment, longer if it is next in line, and then sleeps. Who releases a lock wakes the one whose turn it
-//! is, and nobody else; and if anyone sleeps it gives way, so that the line can empty before it comes again. That keeps a lock
-//! in order of arrival fast when there are more threads than processors.
+//! A waiter spins briefly, longer if it is next in the queue, and then parks. On release, a thread wakes only the
+//! waiters whose turn has come; while waiters are parked, it also yields, so that the queue can drain before the
+//! thread arrives again. This keeps a lock in order of arrival fast when there are more threads than processors.
+mod aborted;
 pub mod algorithms;
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
-mod gone;
-mod line;
 #[cfg(feature = "lock_api")]
 mod lock_api;
 mod mutex;
+mod place;
 #[cfg(target_os = "linux")]
 pub mod process;
+mod queue;
 mod semaphore;
 mod tickets;
 
-pub use line::{Line, Patient};
-pub use mutex::{Mutex, MutexGuard, Place};
-pub use semaphore::{Permit, Semaphore, Turn};
+pub use mutex::{Mutex, MutexGuard};
+pub use place::Place;
+pub use queue::{Queue, TimedQueue};
+pub use semaphore::{Permit, Semaphore};
 pub use tickets::{Numbered, Tickets, TicketsFor};

@@ -1,8 +1,9 @@
-//! The traits of the crate `lock_api`, behind the feature of that name: for code that is generic over locks.
+//! The traits of the crate `lock_api`, for code that is generic over locks. Requires the feature `lock_api`.
 //!
 //! ```
 //! let list: lock_api::Mutex<doorway::Tickets, Vec<u8>> = lock_api::Mutex::new(vec![]);
 //! list.lock().push(1);
+//! assert_eq!(list.into_inner(), [1]);
 //! ```
 use std::time::{Duration, Instant};
 
@@ -10,13 +11,14 @@ use doorway_memory::Count;
 use lock_api::{RawMutex, RawMutexFair, RawMutexTimed};
 
 use crate::{
-    line::{Line, Patient},
+    queue::{Queue, TimedQueue},
     tickets::Tickets,
 };
 
-// SAFETY: `ticket` excludes, for any number of threads: it is checked. Entering is an acquiring read of the counter that leaving
-// wrote with release semantics. A guard's state is a ticket, which is served once; forgetting it keeps the lock locked. All
-// that a lock consists of is in it, so it can be moved or dropped. Nothing in it unwinds.
+// SAFETY: `ticket` guarantees mutual exclusion for any number of threads, which is checked. A thread enters by an
+// acquiring read of the counter that the previous holder wrote with release semantics. The guard's state is a ticket,
+// which is served once; forgetting it keeps the lock locked. The lock contains all of its state, so it can be moved
+// or dropped. No operation unwinds.
 #[allow(unsafe_code, reason = "the trait promises exclusion")]
 unsafe impl RawMutex for Tickets {
     const INIT: Tickets = Tickets::new();
@@ -24,35 +26,33 @@ unsafe impl RawMutex for Tickets {
 
     #[inline]
     fn lock(&self) -> Count {
-        let mut place = self.arrive();
-        self.wait(&mut place);
-        place
+        self.wait(self.arrive())
     }
 
     #[inline]
     fn try_lock(&self) -> Option<Count> {
-        self.try_arrive()
+        self.try_enter()
     }
 
     #[inline]
-    unsafe fn unlock(&self, place: Count) {
-        self.leave(&place);
+    unsafe fn unlock(&self, inside: Count) {
+        self.leave(&inside);
     }
 
     fn is_locked(&self) -> bool {
-        self.there() > 0
+        self.queued() > 0
     }
 }
 
-// SAFETY: leaving is always fair.
+// SAFETY: every release is fair.
 #[allow(unsafe_code, reason = "the trait promises exclusion")]
 unsafe impl RawMutexFair for Tickets {
-    unsafe fn unlock_fair(&self, place: Count) {
-        self.leave(&place);
+    unsafe fn unlock_fair(&self, inside: Count) {
+        self.leave(&inside);
     }
 }
 
-// SAFETY: who is told that it has the lock waited for its turn; who is not has given its place up.
+// SAFETY: a caller that is told that it holds the lock has waited for its turn; any other caller has aborted.
 #[allow(unsafe_code, reason = "the trait promises exclusion")]
 unsafe impl RawMutexTimed for Tickets {
     type Duration = Duration;
@@ -66,12 +66,7 @@ unsafe impl RawMutexTimed for Tickets {
     }
 
     fn try_lock_until(&self, deadline: Instant) -> Option<Count> {
-        let mut place = self.arrive();
-        if self.wait_deadline(&place, deadline) {
-            return Some(place);
-        }
-        self.give_up(&mut place);
-        None
+        self.wait_deadline(self.arrive(), deadline).map_err(|place| self.abort(place)).ok()
     }
 }
 

@@ -1,19 +1,19 @@
-//! One at a time, first come, first served.
+//! A lock with one holder, first come, first served.
 use std::{
     cell::UnsafeCell,
     fmt,
-    mem::ManuallyDrop,
     ops::{Deref, DerefMut},
     time::{Duration, Instant},
 };
 
 use crate::{
     algorithms::{Algorithm, Layout, Slotted},
-    line::{Line, Patient},
+    place::{Guard, Place},
+    queue::{Queue, TimedQueue},
     tickets::Tickets,
 };
 
-/// A lock around a value: one at a time, first come, first served.
+/// A lock around a value: one holder at a time, first come, first served.
 ///
 /// ```
 /// use doorway::Mutex;
@@ -23,23 +23,24 @@ use crate::{
 /// assert_eq!(list.into_inner(), [1, 2]);
 /// ```
 ///
-/// By another algorithm of the catalogue, in [`algorithms`](crate::algorithms), there are no deadlines: dropping a place waits.
+/// With another algorithm of the catalogue, from [`algorithms`](crate::algorithms), a mutex has no deadlines, and
+/// dropping a [`Place`] waits for its turn.
 ///
-/// It has a cache line to itself, with the beginning of the value: if others wrote to what lies beside it, those who come and go would
-/// have to wait for that.
+/// A mutex is aligned to a cache line, which it shares with the beginning of the value, so that writes to
+/// neighbouring data do not slow it down.
 #[repr(align(64))]
-pub struct Mutex<T: ?Sized, L = Tickets> {
-    pub(crate) line: L,
+pub struct Mutex<T: ?Sized, Q = Tickets> {
+    pub(crate) queue: Q,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: a reference to the mutex gives one thread at a time access to the value, by moving it there and back in effect;
-// that takes `Send`, and no more, since no two threads have it at once.
+// SAFETY: a reference to the mutex gives one thread at a time access to the value, which in effect moves the value to
+// that thread and back. This requires `Send`, and no more, since no two threads have access at once.
 #[allow(unsafe_code, reason = "the value is guarded by the lock")]
-unsafe impl<T: ?Sized + Send, L: Sync> Sync for Mutex<T, L> {}
+unsafe impl<T: ?Sized + Send, Q: Sync> Sync for Mutex<T, Q> {}
 
 impl<T> Mutex<T> {
-    /// A free lock around a value.
+    /// Creates an unlocked mutex around `value`.
     ///
     /// ```
     /// static LOCK: doorway::Mutex<&str> = doorway::Mutex::new("here");
@@ -47,25 +48,27 @@ impl<T> Mutex<T> {
     /// ```
     #[must_use]
     pub const fn new(value: T) -> Mutex<T> {
-        Mutex { line: Tickets::new(), value: UnsafeCell::new(value) }
+        Mutex { queue: Tickets::new(), value: UnsafeCell::new(value) }
     }
 }
 
-impl<T, A: Algorithm<L>, L: Layout> Mutex<T, Slotted<A, L>> {
-    /// A free lock around a value, by an algorithm of the catalogue, for so many threads inside or in line at once.
+impl<T, A: Algorithm, L: Layout> Mutex<T, Slotted<A, L>> {
+    /// Creates an unlocked mutex around `value`, by an algorithm of the catalogue.
+    ///
+    /// The number of slots limits the holders and waiters together; further callers wait for a free slot.
     ///
     /// # Panics
-    /// With fewer than 2 slots.
+    /// If the algorithm does not support that number of processes: most need at least 2, and some have a maximum.
     ///
     /// See [`algorithms`](crate::algorithms).
     #[must_use]
     pub fn with_slots(value: T, slots: usize) -> Self {
-        Mutex { line: Slotted::new(slots, 1), value: UnsafeCell::new(value) }
+        Mutex { queue: Slotted::new(slots, 1), value: UnsafeCell::new(value) }
     }
 }
 
-impl<T, L> Mutex<T, L> {
-    /// The value.
+impl<T, Q> Mutex<T, Q> {
+    /// Consumes the mutex and returns the value.
     ///
     /// ```
     /// assert_eq!(doorway::Mutex::new(7).into_inner(), 7);
@@ -75,10 +78,10 @@ impl<T, L> Mutex<T, L> {
     }
 }
 
-impl<T: ?Sized, L: Line> Mutex<T, L> {
-    /// Waits in line until it is our turn.
+impl<T: ?Sized, Q: Queue> Mutex<T, Q> {
+    /// Acquires the mutex, waiting in the queue until it is the caller's turn.
     ///
-    /// A thread that is inside and calls this again waits for itself, for ever.
+    /// A holder that calls this again deadlocks.
     ///
     /// ```
     /// let count = doorway::Mutex::new(0);
@@ -86,28 +89,28 @@ impl<T: ?Sized, L: Line> Mutex<T, L> {
     /// assert_eq!(*count.lock(), 1);
     /// ```
     #[inline]
-    pub fn lock(&self) -> MutexGuard<'_, T, L> {
-        let mut place = self.line.arrive();
-        self.line.wait(&mut place);
-        MutexGuard { mutex: self, place }
+    pub fn lock(&self) -> MutexGuard<'_, T, Q> {
+        let inside = self.queue.wait(self.queue.arrive());
+        MutexGuard { mutex: self, inside }
     }
 
-    /// Takes a place in line, without waiting. Who arrives after this enters after us.
+    /// Joins the queue without waiting. Callers that arrive later enter later.
     ///
     /// ```
     /// let count = doorway::Mutex::new(0);
-    /// let inside = count.lock();
+    /// let guard = count.lock();
     /// let place = count.arrive();
     /// assert_eq!(place.ahead(), 1);
-    /// drop(inside);
+    /// drop(guard);
     /// *place.wait() += 1;
+    /// assert_eq!(count.into_inner(), 1);
     /// ```
-    #[must_use = "dropping it gives the place up"]
-    pub fn arrive(&self) -> Place<'_, T, L> {
-        Place { mutex: self, place: ManuallyDrop::new(self.line.arrive()) }
+    #[must_use = "dropping the place aborts"]
+    pub fn arrive(&self) -> Place<MutexGuard<'_, T, Q>> {
+        Place::new(self)
     }
 
-    /// The value, which nobody else can have.
+    /// Returns a mutable reference to the value. The exclusive borrow makes locking unnecessary.
     ///
     /// ```
     /// let mut count = doorway::Mutex::new(0);
@@ -119,20 +122,22 @@ impl<T: ?Sized, L: Line> Mutex<T, L> {
     }
 }
 
-impl<T: ?Sized, L: Patient> Mutex<T, L> {
-    /// Goes in if nobody is inside or in line.
+impl<T: ?Sized, Q: TimedQueue> Mutex<T, Q> {
+    /// Acquires the mutex if there is no holder and no waiter.
     ///
     /// ```
     /// let count = doorway::Mutex::new(0);
     /// let guard = count.try_lock().unwrap();
     /// assert!(count.try_lock().is_none());
+    /// drop(guard);
+    /// assert!(count.try_lock().is_some());
     /// ```
     #[inline]
-    pub fn try_lock(&self) -> Option<MutexGuard<'_, T, L>> {
-        Some(MutexGuard { mutex: self, place: self.line.try_arrive()? })
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T, Q>> {
+        Some(MutexGuard { mutex: self, inside: self.queue.try_enter()? })
     }
 
-    /// Waits in line for at most so long.
+    /// Acquires the mutex, waiting for at most `time`. On timeout, aborts and returns `None`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -142,184 +147,96 @@ impl<T: ?Sized, L: Patient> Mutex<T, L> {
     /// drop(guard);
     /// assert!(count.lock_timeout(Duration::from_millis(1)).is_some());
     /// ```
-    pub fn lock_timeout(&self, time: Duration) -> Option<MutexGuard<'_, T, L>> {
+    pub fn lock_timeout(&self, time: Duration) -> Option<MutexGuard<'_, T, Q>> {
         self.arrive().wait_timeout(time).ok()
     }
 
-    /// Waits in line, no longer than to the deadline.
+    /// Acquires the mutex, waiting until `deadline` at most. After it, aborts and returns `None`.
     ///
     /// ```
     /// use std::time::Instant;
     /// let count = doorway::Mutex::new(0);
-    /// assert!(count.lock_deadline(Instant::now()).is_some(), "it is free");
+    /// let guard = count.lock_deadline(Instant::now()).expect("an uncontended call does not time out");
+    /// assert!(count.lock_deadline(Instant::now()).is_none());
     /// ```
-    pub fn lock_deadline(&self, deadline: Instant) -> Option<MutexGuard<'_, T, L>> {
+    pub fn lock_deadline(&self, deadline: Instant) -> Option<MutexGuard<'_, T, Q>> {
         self.arrive().wait_deadline(deadline).ok()
     }
 }
 
-/// A place in line. Dropping it gives it up; the others move up when its turn comes.
-///
-/// See [`Mutex::arrive`].
-#[must_use = "dropping it gives the place up"]
-pub struct Place<'a, T: ?Sized, L: Line = Tickets> {
-    mutex: &'a Mutex<T, L>,
-    /// Taken out when our turn has come.
-    place: ManuallyDrop<L::Place>,
-}
-
-impl<'a, T: ?Sized, L: Line> Place<'a, T, L> {
-    /// Waits until it is our turn.
-    ///
-    /// ```
-    /// let count = doorway::Mutex::new(0);
-    /// *count.arrive().wait() += 1;
-    /// ```
-    pub fn wait(mut self) -> MutexGuard<'a, T, L> {
-        self.mutex.line.wait(&mut self.place);
-        self.enter()
-    }
-
-    /// Our turn has come.
-    #[allow(unsafe_code, reason = "moves out of a type with a destructor")]
-    fn enter(self) -> MutexGuard<'a, T, L> {
-        let mut this = ManuallyDrop::new(self);
-        // SAFETY: `this` is not used again, and its destructor, which would take the place too, does not run.
-        let place = unsafe { ManuallyDrop::take(&mut this.place) };
-        MutexGuard { mutex: this.mutex, place }
-    }
-}
-
-impl<'a, T: ?Sized, L: Patient> Place<'a, T, L> {
-    /// How many are before us, the one inside among them.
-    ///
-    /// ```
-    /// let lock = doorway::Mutex::new(());
-    /// assert_eq!(lock.arrive().ahead(), 0);
-    /// ```
-    #[must_use]
-    pub fn ahead(&self) -> u64 {
-        self.mutex.line.ahead(&self.place)
-    }
-
-    /// Goes in if it is our turn; if not, we keep the place.
-    ///
-    /// # Errors
-    /// The place, if it is not our turn.
-    ///
-    /// ```
-    /// let count = doorway::Mutex::new(0);
-    /// assert!(count.arrive().try_wait().is_ok());
-    /// ```
-    pub fn try_wait(self) -> Result<MutexGuard<'a, T, L>, Self> {
-        if self.mutex.line.has_come(&self.place) { Ok(self.enter()) } else { Err(self) }
-    }
-
-    /// Waits for at most so long; we keep the place.
-    ///
-    /// # Errors
-    /// The place, if our turn has not come.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    /// let count = doorway::Mutex::new(0);
-    /// let guard = count.lock();
-    /// let place = count.arrive().wait_timeout(Duration::from_millis(1)).unwrap_err();
-    /// drop(guard);
-    /// assert!(place.wait_timeout(Duration::from_millis(1)).is_ok());
-    /// ```
-    pub fn wait_timeout(self, time: Duration) -> Result<MutexGuard<'a, T, L>, Self> {
-        match Instant::now().checked_add(time) {
-            Some(deadline) => self.wait_deadline(deadline),
-            None => Ok(self.wait()), // longer than clocks go
-        }
-    }
-
-    /// Waits, no longer than to the deadline; we keep the place.
-    ///
-    /// # Errors
-    /// The place, if our turn has not come.
-    ///
-    /// See [`wait_timeout`](Self::wait_timeout).
-    pub fn wait_deadline(self, deadline: Instant) -> Result<MutexGuard<'a, T, L>, Self> {
-        if self.mutex.line.wait_deadline(&self.place, deadline) { Ok(self.enter()) } else { Err(self) }
-    }
-}
-
-impl<T: ?Sized, L: Line> Drop for Place<'_, T, L> {
-    #[allow(unsafe_code, reason = "drops what `enter` would have taken")]
-    fn drop(&mut self) {
-        self.mutex.line.give_up(&mut self.place);
-        // SAFETY: this is the destructor, so the place is not used again; `enter`, which takes it, keeps this from running.
-        unsafe { ManuallyDrop::drop(&mut self.place) };
-    }
-}
-
-impl<T: ?Sized, L: Line> fmt::Debug for Place<'_, T, L> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&*self.place).finish()
-    }
-}
-
-/// We are inside; dropping it lets the next one in.
+/// The holder's access to the value of a [`Mutex`]; dropping it releases the mutex.
 ///
 /// ```
 /// let count = doorway::Mutex::new(1);
 /// let guard: doorway::MutexGuard<'_, i32> = count.lock();
 /// assert_eq!(*guard, 1);
 /// ```
-#[must_use = "dropping it lets the next one in"]
-pub struct MutexGuard<'a, T: ?Sized, L: Line = Tickets> {
-    pub(crate) mutex: &'a Mutex<T, L>,
-    pub(crate) place: L::Place,
+#[must_use = "dropping the guard releases the mutex"]
+pub struct MutexGuard<'a, T: ?Sized, Q: Queue = Tickets> {
+    pub(crate) mutex: &'a Mutex<T, Q>,
+    pub(crate) inside: Q::Inside,
 }
 
-// SAFETY: a shared reference to the guard gives a shared reference to the value, which takes `Sync`; and nothing else. Without
-// this it would be `Sync` if the mutex is, which takes less.
-#[allow(unsafe_code, reason = "the guard stands for a reference to the value")]
-unsafe impl<T: ?Sized + Sync, L: Line> Sync for MutexGuard<'_, T, L> {}
+impl<'a, T: ?Sized, Q: Queue> Guard for MutexGuard<'a, T, Q> {
+    type Lock = &'a Mutex<T, Q>;
+    type Queue = Q;
 
-impl<T: ?Sized, L: Line> Deref for MutexGuard<'_, T, L> {
+    fn queue(lock: &Self::Lock) -> &Q {
+        &lock.queue
+    }
+
+    fn new(mutex: Self::Lock, inside: Q::Inside) -> Self {
+        MutexGuard { mutex, inside }
+    }
+}
+
+// SAFETY: a shared reference to the guard gives a shared reference to the value, which requires `Sync`, and gives
+// nothing else. Without this impl, the guard would be `Sync` whenever the mutex is, which requires only `Send`.
+#[allow(unsafe_code, reason = "the guard stands for a reference to the value")]
+unsafe impl<T: ?Sized + Sync, Q: Queue> Sync for MutexGuard<'_, T, Q> {}
+
+impl<T: ?Sized, Q: Queue> Deref for MutexGuard<'_, T, Q> {
     type Target = T;
 
     #[inline(always)]
     #[allow(unsafe_code, reason = "the value is guarded by the lock")]
     fn deref(&self) -> &T {
-        // SAFETY: the guard exists, so its turn has come and it has not left; the line lets one in at a time: there is no other
-        // guard. What this one lends is bound to it, shared here and exclusive in `deref_mut`.
+        // SAFETY: the guard exists, so its owner has entered the critical section and not left. The queue admits one
+        // holder at a time, so there is no other guard. The reference borrows the guard: shared here, exclusive in
+        // `deref_mut`.
         unsafe { &*self.mutex.value.get() }
     }
 }
 
-impl<T: ?Sized, L: Line> DerefMut for MutexGuard<'_, T, L> {
+impl<T: ?Sized, Q: Queue> DerefMut for MutexGuard<'_, T, Q> {
     #[inline(always)]
     #[allow(unsafe_code, reason = "the value is guarded by the lock")]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`; the guard is borrowed exclusively, so it has lent nothing else.
+        // SAFETY: as in `deref`; the guard is borrowed exclusively, so no other reference to the value exists.
         unsafe { &mut *self.mutex.value.get() }
     }
 }
 
-impl<T: ?Sized, L: Line> Drop for MutexGuard<'_, T, L> {
+impl<T: ?Sized, Q: Queue> Drop for MutexGuard<'_, T, Q> {
     #[inline]
     fn drop(&mut self) {
-        self.mutex.line.leave(&self.place);
+        self.mutex.queue.leave(&self.inside);
     }
 }
 
-impl<T: ?Sized + fmt::Debug, L: Line> fmt::Debug for MutexGuard<'_, T, L> {
+impl<T: ?Sized + fmt::Debug, Q: Queue> fmt::Debug for MutexGuard<'_, T, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized + fmt::Display, L: Line> fmt::Display for MutexGuard<'_, T, L> {
+impl<T: ?Sized + fmt::Display, Q: Queue> fmt::Display for MutexGuard<'_, T, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: ?Sized + fmt::Debug, L: Patient> fmt::Debug for Mutex<T, L> {
+impl<T: ?Sized + fmt::Debug, Q: TimedQueue> fmt::Debug for Mutex<T, Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.try_lock() {
             Some(guard) => f.debug_struct("Mutex").field("value", &&*guard).finish(),

@@ -1,4 +1,4 @@
-//! The default lines: `ticket` and `ticket-k` of the catalogue, and giving up.
+//! The default queues: `ticket` and `ticket-k` of the catalogue, with aborts.
 use std::{fmt, time::Instant};
 
 use doorway_algorithms::{kexclusion::ticket_k::TicketK, mutex::ticket::Ticket};
@@ -6,44 +6,47 @@ use doorway_memory::{Count, Exclusion, Memory};
 use doorway_native::{Native, Packed, Reg};
 
 use crate::{
-    gone::Gone,
-    line::{Line, Patient},
+    aborted::AbortedTickets,
+    queue::{Queue, TimedQueue},
 };
 
 type Threads = Native<Packed>;
 
-/// One at a time: the ticket lock. The line of a [`Mutex`](crate::Mutex) unless it says otherwise.
+/// The ticket lock: the default queue of a [`Mutex`](crate::Mutex).
 pub type Tickets = Numbered<Ticket<Threads>>;
 
-/// At most k at a time: the ticket lock for k. The line of a [`Semaphore`](crate::Semaphore) unless it says otherwise.
+/// The ticket lock for k: the default queue of a [`Semaphore`](crate::Semaphore).
 pub type TicketsFor = Numbered<TicketK<Threads>>;
 
-/// A line in which everyone has a number, and a counter says who may enter. See [`Tickets`] and [`TicketsFor`].
+/// A queue in which a place is a number, and a counter says whose turn it is. See [`Tickets`] and [`TicketsFor`].
 pub struct Numbered<A> {
     lock: A,
-    gone: Gone,
+    aborted: AbortedTickets,
 }
 
-/// An algorithm in which a place is a number and one counter lets in.
-trait Numbers: Exclusion<Threads, Place = Count> + Send + Sync {
-    /// How many may be inside.
-    fn permits(&self) -> usize;
+/// An algorithm in which a place is a number, and a counter says whose turn it is.
+trait Numbers: Exclusion<Threads, Place = Count, Inside: fmt::Debug> {
+    /// How many holders there may be at once.
+    fn capacity(&self) -> usize;
 
-    /// What everyone waits on.
+    /// The register on which all waiters wait.
     fn counter(&self) -> &Reg<Count, Packed>;
 
-    /// How many have arrived.
+    /// The register that counts arrivals.
     fn arrived(&self) -> &Reg<Count, Packed>;
 
-    /// Whether the counter lets this place in.
-    fn lets_in(&self, counter: Count, place: Count) -> bool;
+    /// Whether it is this place's turn when the counter has this value.
+    fn is_served(&self, counter: Count, place: Count) -> bool;
 
-    /// Takes a number if it may enter at once.
+    /// The value for the exit section of a holder that entered with this place.
+    fn inside(&self, place: Count) -> Self::Inside;
+
+    /// Takes a number if that number is served at once.
     fn try_enter(&self) -> Option<Count>;
 }
 
 impl Numbers for Ticket<Threads> {
-    fn permits(&self) -> usize {
+    fn capacity(&self) -> usize {
         1
     }
 
@@ -56,8 +59,13 @@ impl Numbers for Ticket<Threads> {
     }
 
     #[inline(always)]
-    fn lets_in(&self, counter: Count, place: Count) -> bool {
+    fn is_served(&self, counter: Count, place: Count) -> bool {
         counter == place
+    }
+
+    #[inline(always)]
+    fn inside(&self, place: Count) -> Count {
+        place
     }
 
     #[inline(always)]
@@ -68,7 +76,7 @@ impl Numbers for Ticket<Threads> {
 }
 
 impl Numbers for TicketK<Threads> {
-    fn permits(&self) -> usize {
+    fn capacity(&self) -> usize {
         self.k()
     }
 
@@ -81,9 +89,12 @@ impl Numbers for TicketK<Threads> {
     }
 
     #[inline(always)]
-    fn lets_in(&self, counter: Count, place: Count) -> bool {
+    fn is_served(&self, counter: Count, place: Count) -> bool {
         place < counter.plus(self.k())
     }
+
+    #[inline(always)]
+    fn inside(&self, _: Count) {}
 
     #[inline(always)]
     fn try_enter(&self) -> Option<Count> {
@@ -91,8 +102,8 @@ impl Numbers for TicketK<Threads> {
             if let Ok(Some(place)) = self.try_enter(&mut Threads::new()) {
                 return Some(place);
             }
-            // Another may have arrived or left in between, and there may still be room.
-            if there(self) >= self.k() as u64 {
+            // Another thread may have arrived or left in between, and there may still be capacity.
+            if queued(self) >= self.k() as u64 {
                 return None;
             }
         }
@@ -102,14 +113,14 @@ impl Numbers for TicketK<Threads> {
 impl Tickets {
     pub(crate) const fn new() -> Tickets {
         let free = Ticket::<Threads>::FREE.word();
-        Numbered { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
+        Numbered { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), aborted: AbortedTickets::new() }
     }
 }
 
 impl TicketsFor {
     pub(crate) const fn new(k: usize) -> TicketsFor {
         let free = TicketK::<Threads>::free(k).word();
-        Numbered { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), gone: Gone::new() }
+        Numbered { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), aborted: AbortedTickets::new() }
     }
 }
 
@@ -119,38 +130,45 @@ fn read(counter: &Reg<Count, Packed>) -> Count {
     count
 }
 
-/// How many are inside or in line.
-fn there(lock: &impl Numbers) -> u64 {
+/// The number of holders and waiters.
+fn queued(lock: &impl Numbers) -> u64 {
     read(lock.arrived()).since(read(lock.counter()))
 }
 
-#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
+#[allow(private_bounds, reason = "the locks are a closed set")]
 impl<A: Numbers> Numbered<A> {
-    /// How many are inside or in line.
-    pub(crate) fn there(&self) -> u64 {
-        there(&self.lock)
+    /// The number of holders and waiters.
+    pub(crate) fn queued(&self) -> u64 {
+        queued(&self.lock)
     }
 
-    #[inline(always)]
-    fn exit(&self, m: &mut Threads, place: Count) {
-        let Ok(()) = self.lock.exit(m, 0, &place);
+    fn is_served(&self, place: Count) -> bool {
+        self.lock.is_served(read(self.lock.counter()), place)
     }
 
-    /// After having left, if somebody called or slept: moves on those who have given up, and lets those run who slept.
+    /// Completes the passage of an aborted place whose turn has come.
+    fn complete(&self, place: Count) {
+        let Ok(()) = self.lock.exit(&mut Threads::new(), 0, &self.lock.inside(place));
+    }
+
+    /// The slow path of a release that saw parked waiters or wake interest.
+    ///
+    /// Completes the passages of aborted places whose turn has come, and yields to waiters.
     #[cold]
     #[inline(never)]
     fn after_leaving(&self, mut m: Threads) {
-        self.gone.after_leaving(|place| self.has_come(&place), |place| self.exit(&mut Threads::new(), place));
-        m.after_you();
+        self.aborted.after_leaving(|place| self.is_served(place), |place| self.complete(place));
+        m.yield_after_release();
     }
 }
 
-#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
-impl<A: Numbers> Line for Numbered<A> {
+#[allow(private_bounds, reason = "the locks are a closed set")]
+impl<A: Numbers> Queue for Numbered<A> {
     type Place = Count;
+    type Inside = A::Inside;
 
-    fn permits(&self) -> usize {
-        self.lock.permits()
+    fn capacity(&self) -> usize {
+        self.lock.capacity()
     }
 
     #[inline(always)]
@@ -160,47 +178,49 @@ impl<A: Numbers> Line for Numbered<A> {
     }
 
     #[inline(always)]
-    fn wait(&self, place: &mut Count) {
-        let Ok(()) = self.lock.wait(&mut Threads::new(), 0, place);
+    fn wait(&self, place: Count) -> A::Inside {
+        let Ok(inside) = self.lock.wait(&mut Threads::new(), 0, &place);
+        inside
     }
 
     #[inline(always)]
-    fn leave(&self, &place: &Count) {
+    fn leave(&self, inside: &A::Inside) {
         let mut m = Threads::new();
-        self.exit(&mut m, place);
-        if m.is_called() {
+        let Ok(()) = self.lock.exit(&mut m, 0, inside);
+        if m.has_wake_interest() {
             self.after_leaving(m);
         }
     }
 
-    fn give_up(&self, &mut place: &mut Count) {
-        self.gone.give_up(place, |place| self.has_come(&place), |place| self.exit(&mut Threads::new(), place));
+    fn abort(&self, place: Count) {
+        self.aborted.abort(place, |place| self.is_served(place), |place| self.complete(place));
     }
 }
 
-#[allow(private_bounds, reason = "which locks there are is not for others to add to")]
-impl<A: Numbers> Patient for Numbered<A> {
+#[allow(private_bounds, reason = "the locks are a closed set")]
+impl<A: Numbers> TimedQueue for Numbered<A> {
     #[inline(always)]
-    fn try_arrive(&self) -> Option<Count> {
-        self.lock.try_enter()
+    fn try_enter(&self) -> Option<A::Inside> {
+        self.lock.try_enter().map(|place| self.lock.inside(place))
     }
 
     fn ahead(&self, place: &Count) -> u64 {
         place.since(read(self.lock.counter()))
     }
 
-    fn has_come(&self, &place: &Count) -> bool {
-        self.lock.lets_in(read(self.lock.counter()), place)
+    fn try_wait(&self, place: Count) -> Result<A::Inside, Count> {
+        if self.is_served(place) { Ok(self.lock.inside(place)) } else { Err(place) }
     }
 
-    fn wait_deadline(&self, &place: &Count, deadline: Instant) -> bool {
-        let lets_in = |counter| self.lock.lets_in(counter, place);
-        Threads::new().until_deadline(self.lock.counter(), lets_in, deadline)
+    fn wait_deadline(&self, place: Count, deadline: Instant) -> Result<A::Inside, Count> {
+        let is_served = |counter| self.lock.is_served(counter, place);
+        let is_served = Threads::new().until_deadline(self.lock.counter(), is_served, deadline);
+        if is_served { Ok(self.lock.inside(place)) } else { Err(place) }
     }
 }
 
 impl<A: Numbers> fmt::Debug for Numbered<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Numbered").field("inside or in line", &self.there()).finish_non_exhaustive()
+        f.debug_struct("Numbered").field("queued", &self.queued()).finish_non_exhaustive()
     }
 }

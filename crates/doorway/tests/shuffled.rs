@@ -1,8 +1,9 @@
-//! The code that runs, in other orders than the machine would choose: `scripts/sanitize`.
+//! The native code under schedules that the machine would rarely choose: `scripts/sanitize`.
 //!
-//! What the checker proves complete is the algorithm and the protocol of sleeping; here are the sources around them, sleepers'
-//! lists and places given up among them. Each step on shared memory is one after the other, as if there were no store buffers,
-//! and orders are tried at random. A wake-up or a turn that is lost is a deadlock, which is reported with the order that shows it.
+//! The checker proves the algorithm and the protocol of parking; these tests cover the sources around them, among
+//! them the lists of parked waiters and of aborted places. The memory is sequentially consistent, without store
+//! buffers, and schedules are random. A lost wake-up or a lost turn is a deadlock, which is reported with its
+//! schedule.
 #![cfg(shuttle)]
 
 use std::{panic, time::Duration};
@@ -20,16 +21,16 @@ use shuttle::{
     thread,
 };
 
-const ORDERS: usize = 20_000;
+const SCHEDULES: usize = 20_000;
 
-/// At random, and with few but well placed changes of thread. The latter only where who waits sleeps: they may let one who looks
-/// again and again go on looking.
-fn in_many_orders(test: impl Fn() + Send + Sync + Clone + 'static) {
-    check_random(test.clone(), ORDERS);
-    check_pct(test, ORDERS, 3);
+/// Runs a test under random schedules, and under schedules with few context switches (PCT). The latter are only for
+/// tests whose waiters park: they may schedule a waiter that polls for ever.
+fn in_many_schedules(test: impl Fn() + Send + Sync + Clone + 'static) {
+    check_random(test.clone(), SCHEDULES);
+    check_pct(test, SCHEDULES, 3);
 }
 
-/// Does this in threads and waits for them.
+/// Runs each function in a thread, joins the threads, and returns what they shared.
 fn together<T: Send + Sync + 'static>(shared: T, work: &[fn(&T)]) -> T {
     let shared = Arc::new(shared);
     let threads: Vec<_> = work
@@ -40,30 +41,30 @@ fn together<T: Send + Sync + 'static>(shared: T, work: &[fn(&T)]) -> T {
         })
         .collect();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
-    Arc::into_inner(shared).expect("all have ended")
+    Arc::into_inner(shared).expect("all threads have ended")
 }
 
 #[test]
-fn everyone_gets_in() {
-    in_many_orders(|| {
+fn every_thread_enters() {
+    in_many_schedules(|| {
         let lock = |lock: &Mutex<u32>| (0..2).for_each(|_| *lock.lock() += 1);
         assert_eq!(together(Mutex::new(0), &[lock, lock, lock]).into_inner(), 6);
     });
 }
 
 #[test]
-fn a_place_given_up_is_passed_over() {
-    in_many_orders(|| {
+fn aborted_places_are_skipped() {
+    in_many_schedules(|| {
         let lock = |lock: &Mutex<u32>| *lock.lock() += 1;
-        let give_up = |lock: &Mutex<u32>| drop(lock.arrive());
-        let after = together(Mutex::new(0), &[lock, give_up, lock, give_up]);
-        assert_eq!(*after.try_lock().expect("nobody is there"), 2);
+        let abort = |lock: &Mutex<u32>| drop(lock.arrive());
+        let after = together(Mutex::new(0), &[lock, abort, lock, abort]);
+        assert_eq!(*after.try_lock().expect("the mutex is free"), 2);
     });
 }
 
 #[test]
-fn who_is_late_leaves_no_trace() {
-    in_many_orders(|| {
+fn a_timeout_does_not_block_the_queue() {
+    in_many_schedules(|| {
         let lock = |lock: &Mutex<u32>| *lock.lock() += 1;
         let late = |lock: &Mutex<u32>| {
             if let Some(mut value) = lock.lock_timeout(Duration::ZERO) {
@@ -71,18 +72,18 @@ fn who_is_late_leaves_no_trace() {
             }
         };
         let after = together(Mutex::new(0), &[lock, late, lock]);
-        assert_eq!(*after.try_lock().expect("nobody is there") % 10, 2);
+        assert_eq!(*after.try_lock().expect("the mutex is free") % 10, 2);
     });
 }
 
 #[test]
-fn a_panic_lets_the_next_one_in() {
-    in_many_orders(|| {
+fn a_panic_of_the_holder_releases_the_mutex() {
+    in_many_schedules(|| {
         let lock = |lock: &Mutex<u32>| *lock.lock() += 1;
         let panics = |lock: &Mutex<u32>| {
-            let inside = lock.lock();
+            let guard = lock.lock();
             let _ = panic::catch_unwind(panic::AssertUnwindSafe(move || {
-                let _inside = inside;
+                let _guard = guard;
                 panic::resume_unwind(Box::new(()));
             }));
         };
@@ -91,52 +92,52 @@ fn a_panic_lets_the_next_one_in() {
 }
 
 #[test]
-fn at_most_k_are_inside_and_no_place_is_lost() {
-    struct Room {
+fn a_semaphore_admits_at_most_k_holders_and_keeps_its_capacity() {
+    struct Counted {
         semaphore: Semaphore,
-        inside: AtomicUsize,
+        holders: AtomicUsize,
     }
-    in_many_orders(|| {
-        let enter = |room: &Room| {
-            let _permit = room.semaphore.acquire();
-            assert!(room.inside.fetch_add(1, SeqCst) < 2);
-            room.inside.fetch_sub(1, SeqCst);
+    in_many_schedules(|| {
+        let enter = |counted: &Counted| {
+            let _permit = counted.semaphore.acquire();
+            assert!(counted.holders.fetch_add(1, SeqCst) < 2);
+            counted.holders.fetch_sub(1, SeqCst);
         };
-        let give_up = |room: &Room| drop(room.semaphore.arrive());
-        let try_it = |room: &Room| drop(room.semaphore.try_acquire());
-        let room = Room { semaphore: Semaphore::new(2), inside: AtomicUsize::new(0) };
-        let Room { semaphore, .. } = together(room, &[enter, enter, enter, give_up, try_it]);
+        let abort = |counted: &Counted| drop(counted.semaphore.arrive());
+        let try_acquire = |counted: &Counted| drop(counted.semaphore.try_acquire());
+        let counted = Counted { semaphore: Semaphore::new(2), holders: AtomicUsize::new(0) };
+        let Counted { semaphore, .. } = together(counted, &[enter, enter, enter, abort, try_acquire]);
         let both = (semaphore.try_acquire(), semaphore.try_acquire());
         assert!(both.0.is_some() && both.1.is_some() && semaphore.try_acquire().is_none());
     });
 }
 
 #[test]
-fn slots_are_taken_and_given_back() {
+fn a_mutex_takes_and_returns_slots() {
     let test = || {
         let lock = |lock: &Mutex<u32, Bakery>| *lock.lock() += 1;
         assert_eq!(together(Mutex::with_slots(0, 2), &[lock, lock, lock]).into_inner(), 3);
     };
-    check_random(test, ORDERS);
+    check_random(test, SCHEDULES);
 }
 
 #[test]
-fn slots_are_kept_and_given_back() {
+fn registered_threads_keep_and_return_slots() {
     let test = || {
-        let often = |lock: &Mutex<u32, Mcs>| {
-            let mut here = lock.register();
-            (0..2).for_each(|_| *here.lock() += 1);
+        let lock_twice = |lock: &Mutex<u32, Mcs>| {
+            let mut registered = lock.register();
+            (0..2).for_each(|_| *registered.lock() += 1);
         };
-        assert_eq!(together(Mutex::with_slots(0, 2), &[often, often]).into_inner(), 4);
+        assert_eq!(together(Mutex::with_slots(0, 2), &[lock_twice, lock_twice]).into_inner(), 4);
     };
-    check_random(test, ORDERS);
+    check_random(test, SCHEDULES);
 }
 
 #[test]
-fn slots_are_taken_and_given_back_at_a_semaphore() {
+fn a_semaphore_takes_and_returns_slots() {
     let test = || {
         let enter = |semaphore: &Semaphore<KBakeryFife>| drop(semaphore.acquire());
         together(Semaphore::with_slots(1, 2), &[enter, enter, enter]);
     };
-    check_random(test, ORDERS);
+    check_random(test, SCHEDULES);
 }

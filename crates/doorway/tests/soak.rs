@@ -1,5 +1,6 @@
-//! Threads that come and go, lock, try, wait for a while, give up and panic at random, on every lock of the crate: at most k are
-//! inside, nobody is overtaken who must not be, and in the end no place is lost.
+//! Threads that acquire, try, time out, abort and panic at random, on every lock of the crate.
+//!
+//! There are at most k holders, no thread is overtaken that must not be, and in the end the whole capacity is free.
 //!
 //! Ten seconds here; `scripts/soak` takes ten minutes.
 use std::{
@@ -9,16 +10,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway::{Line, Mutex, Semaphore, algorithms::*};
+use doorway::{Mutex, Queue, Semaphore, algorithms::*};
+use doorway_algorithms::{About, Kind, Status, for_each_algorithm, registry};
+use doorway_memory::Property;
 
 #[test]
-fn nothing_is_lost_in_ten_seconds() {
+fn locks_survive_ten_seconds() {
     soak(Duration::from_secs(10), 1);
 }
 
 #[test]
 #[ignore = "10 minutes"]
-fn nothing_is_lost_in_ten_minutes() {
+fn locks_survive_ten_minutes() {
     for seed in 1..=10 {
         soak(Duration::from_secs(60), seed);
     }
@@ -26,123 +29,99 @@ fn nothing_is_lost_in_ten_minutes() {
 
 const THREADS: usize = 6;
 
-/// So long threads live before others come.
-const LIVES: Duration = Duration::from_millis(100);
+/// The slots of a mutex: one more than threads, so that a thread that registers finds one.
+const SLOTS: usize = THREADS + 1;
 
-/// Half of the time for the locks one has by default, half for all others.
+/// The lifetime of each generation of threads.
+const LIFETIME: Duration = Duration::from_millis(100);
+
+/// Spends half of the time on the default locks, half on all others.
 fn soak(time: Duration, seed: u64) {
     default_mutex(time / 4, seed);
     for k in [1, 2, 4] {
         default_semaphore(time / 12, k, seed);
     }
-    let each = time / 60;
-    mutex::<Filter>(each, seed, Order::Any);
-    mutex::<BakeryLabels>(each, seed, Order::OfArrival);
-    mutex::<Bakery>(each, seed, Order::OfArrival);
-    mutex::<PetersonTree>(each, seed, Order::Any);
-    mutex::<Tournament>(each, seed, Order::Any);
-    mutex::<OneBit>(each, seed, Order::Any);
-    mutex::<Dijkstra>(each, seed, Order::Any);
-    mutex::<LamportFast>(each, seed, Order::Any);
-    mutex::<BlackWhiteBakery>(each, seed, Order::OfArrival);
-    mutex::<YangAnderson>(each, seed, Order::Any);
-    mutex::<KimAnderson>(each, seed, Order::Any);
-    mutex::<Mcs>(each, seed, Order::OfArrival);
-    mutex::<AndersonArray>(each, seed, Order::OfArrival);
-    mutex::<JayantiFArray>(each, seed, Order::OfArrival);
-    mutex::<DanekGolab>(each, seed, Order::OfArrival);
-    mutex::<DanekGolabAdaptive>(each, seed, Order::OfArrival);
-    mutex::<DanekGolabYangAnderson>(each, seed, Order::OfArrival);
-    semaphore::<KBakery>(each, seed);
-    semaphore::<KBakeryFife>(each, seed);
-    semaphore::<KBakerySafe>(each, seed);
-    semaphore::<LogK>(each, seed);
-    semaphore::<FilterK>(each, seed);
-    semaphore::<AndersonMoir>(each, seed);
-    semaphore::<AndersonMoirTree>(each, seed);
-    semaphore::<DeckerJayanti>(each, seed);
-    semaphore::<AndersonMoirFast>(each, seed);
-    semaphore::<AndersonMoirAdaptive>(each, seed);
-    semaphore::<AndersonMoirDsm>(each, seed);
-    semaphore::<AndersonMoirDsmTree>(each, seed);
-    semaphore::<AndersonMoirDsmAdaptive>(each, seed);
-    semaphore::<DanekLee>(each, seed);
-    semaphore::<DeckerJayantiNames>(each, seed);
-    semaphore::<FischerQueue>(each, seed);
-    semaphore::<ColoredTicket>(each, seed);
-    semaphore::<Afek>(each, seed);
-    semaphore::<BurnsPeterson>(each, seed);
-    semaphore::<DolevGafniShavit>(each, seed);
+    let locks = registry::all().iter().filter(|about| about.kind != Kind::Part && about.status() == Status::Correct);
+    let each = time / 2 / locks.count() as u32;
+    macro_rules! soak_every_lock {
+        ($($(#[$_:meta])* $folder:ident { $($kind:ident $file:ident $name:ident;)* })*) => {
+            $($(soak_every_lock!($folder $name);)*)*
+        };
+        (mutex $name:ident) => { mutex::<$name>(each, seed); };
+        (kexclusion $name:ident) => { semaphore::<$name>(each, seed); };
+        ($other:ident $name:ident) => {}; // broken algorithms and parts
+    }
+    for_each_algorithm!(soak_every_lock);
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Order {
-    /// Who is through the doorway before another starts is not overtaken by it.
+    /// A thread that completes the doorway before another starts it is not overtaken by that other.
     OfArrival,
     Any,
 }
 
-/// What is watched at a lock.
-struct Room {
+/// Observes the passages through a lock.
+struct Observer {
     k: usize,
     order: Order,
-    inside: AtomicUsize,
+    holders: AtomicUsize,
     clock: AtomicU64,
-    /// When each thread was through the doorway, if it has not left yet.
+    /// When each thread completed the doorway, if it has not left yet.
     arrived: [AtomicU64; THREADS],
 }
 
-const NOT_THERE: u64 = u64::MAX;
+const ABSENT: u64 = u64::MAX;
 
-impl Room {
-    fn new(k: usize, order: Order) -> Room {
-        let arrived = [const { AtomicU64::new(NOT_THERE) }; THREADS];
-        Room { k, order, inside: AtomicUsize::new(0), clock: AtomicU64::new(0), arrived }
+impl Observer {
+    fn new(k: usize, order: Order) -> Observer {
+        let arrived = [const { AtomicU64::new(ABSENT) }; THREADS];
+        Observer { k, order, holders: AtomicUsize::new(0), clock: AtomicU64::new(0), arrived }
     }
 
-    /// Through the doorway by `arrive`; returns when we started.
-    fn arriving<P>(&self, p: usize, arrive: impl FnOnce() -> P) -> (u64, P) {
+    /// Runs the doorway, which is `arrive`, and returns when it started.
+    fn doorway<P>(&self, p: usize, arrive: impl FnOnce() -> P) -> (u64, P) {
         let start = self.clock.fetch_add(1, SeqCst);
         let place = arrive();
         self.arrived[p].store(self.clock.fetch_add(1, SeqCst), SeqCst);
         (start, place)
     }
 
-    /// Before a place is given up, or left.
-    fn going(&self, p: usize) {
-        self.arrived[p].store(NOT_THERE, SeqCst);
+    /// To be called before thread `p` aborts or leaves.
+    fn before_leaving(&self, p: usize) {
+        self.arrived[p].store(ABSENT, SeqCst);
     }
 
-    /// Inside, having started then, or at a time not known.
-    fn inside(&self, p: usize, start: Option<u64>, random: &mut Random) {
-        let now = self.inside.fetch_add(1, SeqCst) + 1;
-        assert!(now <= self.k, "{now} are inside, of {}", self.k);
+    /// Runs the critical section of thread `p`, whose doorway started at `start`, if that is known.
+    fn critical_section(&self, p: usize, start: Option<u64>, random: &mut Random) {
+        let now = self.holders.fetch_add(1, SeqCst) + 1;
+        assert!(now <= self.k, "{now} holders with k = {}", self.k);
         if let (Some(start), Order::OfArrival) = (start, self.order) {
-            // Those who are still there had not left when we entered: of those who came before us, fewer than k.
+            // Earlier arrivals that are still present had not left when this thread entered: there are fewer than k.
             let before = (0..THREADS).filter(|&q| q != p && self.arrived[q].load(SeqCst) < start).count();
-            assert!(before < self.k, "{before} who came before are still there, of {}", self.k);
+            assert!(before < self.k, "{before} earlier arrivals are still present, with k = {}", self.k);
         }
         if random.below(50) == 0 {
             thread::sleep(Duration::from_micros(random.below(1_500)));
         }
-        self.inside.fetch_sub(1, SeqCst);
-        self.going(p);
+        self.holders.fetch_sub(1, SeqCst);
+        self.before_leaving(p);
     }
 }
 
-/// Runs this in threads that come and go until the time is over.
+/// Runs `work` in generations of threads until the time is over.
 fn in_threads(time: Duration, seed: u64, work: impl Fn(usize, &mut Random) + Sync) {
     let end = Instant::now() + time;
-    for life in 0.. {
+    for generation in 0.. {
         if Instant::now() >= end {
             break;
         }
-        let end = end.min(Instant::now() + LIVES);
+        let end = end.min(Instant::now() + LIFETIME);
         thread::scope(|scope| {
             for p in 0..THREADS {
                 let work = &work;
                 scope.spawn(move || {
-                    let mut random = Random(seed.wrapping_add(life * 31).wrapping_mul(2 * p as u64 + 1) | 1);
+                    let mut random = Random(seed.wrapping_add(generation * 31).wrapping_mul(2 * p as u64 + 1) | 1);
                     while Instant::now() < end {
                         work(p, &mut random);
                     }
@@ -152,11 +131,11 @@ fn in_threads(time: Duration, seed: u64, work: impl Fn(usize, &mut Random) + Syn
     }
 }
 
-/// Drops what is inside by a panic, once in a while.
-fn perhaps_panic<G>(inside: G, random: &mut Random) {
+/// Drops a guard, in 1 of 100 cases by a panic.
+fn drop_or_panic<G>(guard: G, random: &mut Random) {
     if random.below(100) == 0 {
         let _ = catch_unwind(AssertUnwindSafe(move || {
-            let _inside = inside;
+            let _guard = guard;
             resume_unwind(Box::new(()));
         }));
     }
@@ -164,7 +143,7 @@ fn perhaps_panic<G>(inside: G, random: &mut Random) {
 
 fn default_mutex(time: Duration, seed: u64) {
     let (lock, entered) = (Mutex::new(0_u64), AtomicU64::new(0));
-    let room = Room::new(1, Order::OfArrival);
+    let observer = Observer::new(1, Order::OfArrival);
     in_threads(time, seed, |p, random| {
         let brief = Duration::from_micros(random.below(300));
         let kind = random.below(6);
@@ -172,17 +151,17 @@ fn default_mutex(time: Duration, seed: u64) {
             0 => (None, lock.try_lock()),
             1 => (None, lock.lock_timeout(brief)),
             _ => {
-                let (start, place) = room.arriving(p, || lock.arrive());
+                let (start, place) = observer.doorway(p, || lock.arrive());
                 let guard = match kind {
                     2 => {
-                        room.going(p);
+                        observer.before_leaving(p);
                         drop(place);
                         None
                     }
                     3 => match place.wait_timeout(brief).or_else(|place| place.wait_timeout(brief)) {
                         Ok(guard) => Some(guard),
                         Err(place) => {
-                            room.going(p);
+                            observer.before_leaving(p);
                             drop(place);
                             None
                         }
@@ -195,18 +174,18 @@ fn default_mutex(time: Duration, seed: u64) {
         if let Some(mut guard) = guard {
             entered.fetch_add(1, SeqCst);
             let seen = *guard;
-            room.inside(p, start, random);
+            observer.critical_section(p, start, random);
             *guard = seen + 1;
-            perhaps_panic(guard, random);
+            drop_or_panic(guard, random);
         }
     });
-    assert!(lock.try_lock().is_some(), "no place is lost");
-    assert_eq!(lock.into_inner(), entered.into_inner(), "nobody was inside with another");
+    assert!(lock.try_lock().is_some(), "in the end the mutex is free");
+    assert_eq!(lock.into_inner(), entered.into_inner(), "no update is lost");
 }
 
 fn default_semaphore(time: Duration, k: usize, seed: u64) {
     let semaphore = Semaphore::new(k);
-    let room = Room::new(k, Order::OfArrival);
+    let observer = Observer::new(k, Order::OfArrival);
     in_threads(time, seed, |p, random| {
         let brief = Duration::from_micros(random.below(300));
         let (start, permit) = match random.below(5) {
@@ -217,87 +196,94 @@ fn default_semaphore(time: Duration, k: usize, seed: u64) {
                 (None, None)
             }
             _ => {
-                let (start, turn) = room.arriving(p, || semaphore.arrive());
-                (Some(start), Some(turn.wait()))
+                let (start, place) = observer.doorway(p, || semaphore.arrive());
+                (Some(start), Some(place.wait()))
             }
         };
         if let Some(permit) = permit {
-            room.inside(p, start, random);
-            perhaps_panic(permit, random);
+            observer.critical_section(p, start, random);
+            drop_or_panic(permit, random);
         }
     });
-    let all: Vec<_> = (0..k).map(|_| semaphore.try_acquire().expect("all places are there")).collect();
+    let all: Vec<_> = (0..k).map(|_| semaphore.try_acquire().expect("in the end the whole capacity is free")).collect();
     assert!(semaphore.try_acquire().is_none());
     drop(all);
 }
 
-/// A lock of the catalogue. There are as many slots as threads, and sometimes one keeps its own.
-fn mutex<L>(time: Duration, seed: u64, order: Order)
+/// A mutex of the catalogue, if it supports this number of threads. Sometimes a thread registers.
+fn mutex<Q>(time: Duration, seed: u64)
 where
-    L: Line + Catalogue,
+    Q: Queue + Catalogue,
 {
-    let (lock, entered) = (L::mutex(), AtomicU64::new(0));
-    let room = Room::new(1, order);
+    if Q::ABOUT.size(Some(SLOTS), None).is_err() {
+        return;
+    }
+    let (lock, entered) = (Q::mutex(), AtomicU64::new(0));
+    let order = if Q::ABOUT.holds(Property::Fcfs) { Order::OfArrival } else { Order::Any };
+    let observer = Observer::new(1, order);
     in_threads(time, seed, |p, random| {
         if random.below(20) == 0 {
             drop(lock.arrive());
         }
-        let (start, place) = room.arriving(p, || lock.arrive());
+        let (start, place) = observer.doorway(p, || lock.arrive());
         let mut guard = place.wait();
         entered.fetch_add(1, SeqCst);
         let seen = *guard;
-        room.inside(p, Some(start), random);
+        observer.critical_section(p, Some(start), random);
         *guard = seen + 1;
-        perhaps_panic(guard, random);
+        drop_or_panic(guard, random);
         if random.below(20) == 0 {
-            L::pass_registered(&lock, || {
+            Q::registered_passage(&lock, || {
                 entered.fetch_add(1, SeqCst);
-                room.inside(p, None, random);
+                observer.critical_section(p, None, random);
             });
         }
     });
-    assert_eq!(lock.into_inner(), entered.into_inner(), "nobody was inside with another");
+    assert_eq!(lock.into_inner(), entered.into_inner(), "no update is lost");
 }
 
-fn semaphore<L>(time: Duration, seed: u64)
+fn semaphore<Q>(time: Duration, seed: u64)
 where
-    L: Line + Catalogue,
+    Q: Queue + Catalogue,
 {
-    let semaphore = L::semaphore();
-    let room = Room::new(2, Order::Any);
+    let semaphore = Q::semaphore();
+    let observer = Observer::new(2, Order::Any);
     in_threads(time, seed, |p, random| {
         if random.below(20) == 0 {
             drop(semaphore.arrive());
         }
         let permit = semaphore.acquire();
-        room.inside(p, None, random);
-        perhaps_panic(permit, random);
+        observer.critical_section(p, None, random);
+        drop_or_panic(permit, random);
     });
     let _both = (semaphore.acquire(), semaphore.acquire());
 }
 
-/// What takes slots.
+/// A queue with slots.
 trait Catalogue: Sized {
+    const ABOUT: &'static About;
     fn mutex() -> Mutex<u64, Self>;
     fn semaphore() -> Semaphore<Self>;
-    fn pass_registered(lock: &Mutex<u64, Self>, inside: impl FnOnce());
+    /// One passage of a registered thread.
+    fn registered_passage(lock: &Mutex<u64, Self>, critical_section: impl FnOnce());
 }
 
 impl<A: Algorithm> Catalogue for Slotted<A> {
+    const ABOUT: &'static About = A::ABOUT;
+
     fn mutex() -> Mutex<u64, Self> {
-        // One more than threads, so that whoever registers finds one.
-        Mutex::with_slots(0, THREADS + 1)
+        Mutex::with_slots(0, SLOTS)
     }
 
     fn semaphore() -> Semaphore<Self> {
         Semaphore::with_slots(2, THREADS)
     }
 
-    fn pass_registered(lock: &Mutex<u64, Self>, inside: impl FnOnce()) {
-        let mut here = lock.register();
-        let mut guard = here.lock();
+    fn registered_passage(lock: &Mutex<u64, Self>, critical_section: impl FnOnce()) {
+        let mut registered = lock.register();
+        let mut guard = registered.lock();
         let seen = *guard;
-        inside();
+        critical_section();
         *guard = seen + 1;
     }
 }

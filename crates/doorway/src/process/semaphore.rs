@@ -1,0 +1,405 @@
+//! The semaphore: its file at a path, and the slots that this process keeps.
+use std::{
+    env, fmt,
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use doorway_shm::{Error, File, ForkDetector, Location, Phase, Taken, locate};
+
+use super::{
+    Participant, Permit,
+    queue::FileQueue,
+    slot::{Mode, Slot},
+};
+
+/// The default number of slots, unless 2k is larger.
+const SLOTS: usize = 64;
+
+/// The longest time for which `try_acquire` waits for other callers of `try_acquire`.
+const MAX_TRY: Duration = Duration::from_millis(5);
+
+/// The first pause when the gate is busy, and when no slot is free. Pauses grow up to the last of these.
+const PAUSE_WHEN_GATE_IS_BUSY: Duration = Duration::from_micros(50);
+const PAUSE_WHEN_NO_SLOT_IS_FREE: Duration = Duration::from_millis(1);
+const MAX_PAUSE: Duration = Duration::from_millis(10);
+
+/// A semaphore with at most k holders, in order of arrival, for processes and their threads.
+///
+/// See the [module](super).
+pub struct Semaphore {
+    location: Location,
+    /// The description of this process, which other processes can read.
+    what: String,
+    fork_detector: ForkDetector,
+    current: Mutex<Current>,
+}
+
+/// The file that the path led to when last checked.
+struct Current {
+    queue: Arc<FileQueue>,
+    /// Owned slots that are not in use. With one of these, acquiring takes no system call.
+    idle: Vec<Slot>,
+}
+
+impl Semaphore {
+    /// Opens the semaphore of this name with capacity `k`, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// If it exists with another capacity, if the file is not a semaphore, or if it cannot be created.
+    ///
+    /// ```
+    /// use doorway::process::Semaphore;
+    /// # let path = std::env::temp_dir().join(format!("doorway-open-{}", std::process::id()));
+    /// let printers = Semaphore::open(&path, 3)?;
+    /// assert_eq!(
+    ///     Semaphore::open(&path, 4).unwrap_err().to_string(),
+    ///     format!("`{}` has capacity 3, not 4; ask for 3, or forget it while it is not in use", path.display())
+    /// );
+    /// # Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn open(name: impl AsRef<Path>, k: usize) -> Result<Semaphore, Error> {
+        Semaphore::open_with(name, k, SLOTS.max(2 * k))
+    }
+
+    /// As [`open`](Semaphore::open), with this number of slots if the semaphore is created.
+    ///
+    /// The number of slots limits the holders and waiters together. Further callers wait for a free slot, in no
+    /// particular order. With n slots the file has n² registers, and a passage takes time proportional to n.
+    ///
+    /// # Errors
+    /// As [`open`](Semaphore::open), and if `slots` is not above `k`, or above 1024.
+    ///
+    /// ```
+    /// use doorway::process::Semaphore;
+    /// # let path = std::env::temp_dir().join(format!("doorway-open-with-{}", std::process::id()));
+    /// assert_eq!(Semaphore::open_with(&path, 1, 8)?.slots(), 8);
+    /// assert!(Semaphore::open_with(&path, 8, 8).is_err());
+    /// # Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn open_with(name: impl AsRef<Path>, k: usize, slots: usize) -> Result<Semaphore, Error> {
+        let location = locate(name.as_ref())?;
+        let queue = FileQueue::open_or_create(&location, k, slots)?;
+        Semaphore::of(location, queue)
+    }
+
+    /// Opens an existing semaphore, whatever its capacity: to list its holders, for example.
+    ///
+    /// # Errors
+    /// If there is no such semaphore, or the file is not a semaphore.
+    ///
+    /// ```
+    /// use doorway::process::Semaphore;
+    /// # let path = std::env::temp_dir().join(format!("doorway-existing-{}", std::process::id()));
+    /// assert!(Semaphore::existing(&path).is_err());
+    /// let printers = Semaphore::open(&path, 3)?;
+    /// assert_eq!(Semaphore::existing(&path)?.k(), 3);
+    /// # Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn existing(name: impl AsRef<Path>) -> Result<Semaphore, Error> {
+        let location = locate(name.as_ref())?;
+        let queue = FileQueue::open(&location)?;
+        Semaphore::of(location, queue)
+    }
+
+    /// Removes the file of an unused semaphore.
+    ///
+    /// # Errors
+    /// If a process uses the semaphore, or there is none.
+    ///
+    /// ```
+    /// use doorway::process::{Error, Semaphore};
+    /// # let path = std::env::temp_dir().join(format!("doorway-forget-{}", std::process::id()));
+    /// let printers = Semaphore::open(&path, 3)?;
+    /// let permit = printers.acquire()?;
+    /// assert!(matches!(Semaphore::forget(&path), Err(Error::InUse { .. })));
+    /// drop(permit);
+    /// drop(printers);
+    /// Semaphore::forget(&path)?;
+    /// assert!(!path.exists());
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn forget(name: impl AsRef<Path>) -> Result<(), Error> {
+        FileQueue::forget(&locate(name.as_ref())?)
+    }
+
+    fn of(location: Location, queue: Arc<FileQueue>) -> Result<Semaphore, Error> {
+        let fork_detector = ForkDetector::new().map_err(|source| Error::Io {
+            path: location.as_path().to_owned(),
+            doing: "allocate memory for",
+            source,
+        })?;
+        let arguments: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let current = Mutex::new(Current { queue, idle: Vec::new() });
+        Ok(Semaphore { location, what: arguments.join(" "), fork_detector, current })
+    }
+
+    /// Sets the description of this process. The default is its command line. About 200 bytes are kept.
+    ///
+    /// [`holders`](Semaphore::holders) and [`waiters`](Semaphore::waiters) show it.
+    ///
+    /// ```
+    /// use doorway::process::Semaphore;
+    /// # let path = std::env::temp_dir().join(format!("doorway-describe-{}", std::process::id()));
+    /// let printers = Semaphore::open(&path, 1)?.describe("letters");
+    /// let permit = printers.acquire()?;
+    /// assert_eq!(printers.holders()[0].what, "letters");
+    /// # drop(permit);
+    /// # drop(printers);
+    /// # Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    #[must_use]
+    pub fn describe(mut self, what: impl Into<String>) -> Semaphore {
+        self.what = what.into();
+        let what = &self.what;
+        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
+        current.idle.iter().for_each(|slot| slot.memory.describe(what));
+        self
+    }
+
+    /// The capacity k: how many holders there may be at once.
+    ///
+    /// See [`existing`](Semaphore::existing).
+    #[must_use]
+    pub fn k(&self) -> usize {
+        self.queue().file.k()
+    }
+
+    /// The number of slots: how many holders and waiters there may be at once.
+    ///
+    /// See [`open_with`](Semaphore::open_with).
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.queue().file.slots()
+    }
+
+    /// The file's path.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-path-{}", std::process::id()));
+    /// assert_eq!(doorway::process::Semaphore::open(&path, 1)?.path(), path);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.location.as_path()
+    }
+
+    /// Acquires a permit, waiting in the queue until the caller may enter.
+    ///
+    /// Uncontended, and with a slot from an earlier passage of this process, this takes no system call.
+    ///
+    /// # Errors
+    /// If the file has become unusable: replaced by another file, or damaged while in use. And in a forked child.
+    ///
+    /// See the [module's example](super).
+    pub fn acquire(&self) -> Result<Permit<'_>, Error> {
+        let entered = self.enter(Mode::Wait(None))?;
+        Ok(entered.expect("a wait without a deadline does not abort"))
+    }
+
+    /// Acquires a permit, waiting for at most `time`. On timeout, aborts and returns `None`.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("doorway-timeout-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.acquire()?;
+    /// assert!(printers.acquire_timeout(Duration::from_millis(1))?.is_none());
+    /// # drop(permit);
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn acquire_timeout(&self, time: Duration) -> Result<Option<Permit<'_>>, Error> {
+        self.enter(Mode::Wait(Instant::now().checked_add(time))) // no deadline, if it is beyond the range of the clock
+    }
+
+    /// Acquires a permit, waiting until `deadline` at most. After it, aborts and returns `None`.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// See [`acquire_timeout`](Semaphore::acquire_timeout).
+    pub fn acquire_deadline(&self, deadline: Instant) -> Result<Option<Permit<'_>>, Error> {
+        self.enter(Mode::Wait(Some(deadline)))
+    }
+
+    /// Acquires a permit if there are fewer than k holders and waiters.
+    ///
+    /// Of several concurrent calls, as many succeed as the capacity allows: a call waits until the others have
+    /// succeeded or failed, for 5 ms at most.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-try-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.try_acquire()?.expect("the semaphore is free");
+    /// assert!(printers.try_acquire()?.is_none());
+    /// # drop(permit);
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn try_acquire(&self) -> Result<Option<Permit<'_>>, Error> {
+        self.enter(Mode::Try(Instant::now() + MAX_TRY))
+    }
+
+    /// The current holders, in order of arrival.
+    ///
+    /// See the [module's example](super).
+    #[must_use]
+    pub fn holders(&self) -> Vec<Participant> {
+        self.queue().participants(Phase::Inside)
+    }
+
+    /// The current waiters, in the order of the queue.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-waiters-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.acquire()?;
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| printers.acquire().map(drop));
+    ///     while printers.waiters().is_empty() {
+    ///         std::thread::yield_now();
+    ///     }
+    ///     assert_eq!(printers.waiters()[0].pid, std::process::id());
+    ///     drop(permit);
+    /// });
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    #[must_use]
+    pub fn waiters(&self) -> Vec<Participant> {
+        self.queue().participants(Phase::Waiting)
+    }
+
+    /// Whether this process is the one that opened the semaphore, and not a forked child.
+    #[inline(always)]
+    pub(super) fn is_original_process(&self) -> bool {
+        self.fork_detector.is_original_process()
+    }
+
+    /// Takes a slot and enters the critical section in it; `None` if the caller aborts.
+    fn enter(&self, mode: Mode) -> Result<Option<Permit<'_>>, Error> {
+        // Checked before `current` is locked: in a forked child the thread that holds that lock may not exist.
+        if !self.is_original_process() {
+            return Err(Error::Forked { path: self.path().to_owned() });
+        }
+        loop {
+            let Some(mut slot) = self.take_slot(mode.deadline())? else { return Ok(None) };
+            let now = File::now();
+            if slot.queue.is_path_check_due(now) && !slot.queue.file.is_current()? {
+                self.move_to_new_file(slot)?;
+                continue;
+            }
+            if !slot.enter(mode, now)? {
+                self.return_slot(slot);
+                return Ok(None);
+            }
+            if slot.memory.has_waited() {
+                slot.memory.set_inside_since(File::now());
+                // If the path leads to another file by now, later callers compete there.
+                if !slot.queue.file.is_current()? {
+                    slot.leave();
+                    self.move_to_new_file(slot)?;
+                    continue;
+                }
+            }
+            return Ok(Some(Permit { semaphore: self, slot: Some(slot) }));
+        }
+    }
+
+    /// Takes a slot, if possible one that this process already owns; `None` after the deadline.
+    #[inline(always)]
+    fn take_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
+        let idle = self.lock().idle.pop();
+        if idle.is_some() { Ok(idle) } else { self.new_slot(deadline) }
+    }
+
+    /// Takes a slot from the file, waiting until one is free; `None` after the deadline.
+    #[cold]
+    fn new_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
+        for tries in 1.. {
+            let queue = self.queue();
+            let pause = match queue.file.take(&|memory| queue.reap(memory))? {
+                Taken::Slot(taken) => {
+                    taken.describe(&self.what);
+                    return Ok(Some(Slot::new(queue, *taken)));
+                }
+                Taken::FileIsGone => {
+                    self.renew(&queue)?;
+                    continue;
+                }
+                Taken::GateIsBusy => PAUSE_WHEN_GATE_IS_BUSY,
+                Taken::NoneIsFree => PAUSE_WHEN_NO_SLOT_IS_FREE,
+            };
+            let pause = pause.saturating_mul(tries).min(MAX_PAUSE);
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+            thread::sleep(left.map_or(pause, |left| left.min(pause)));
+            if let Some(slot) = self.lock().idle.pop() {
+                return Ok(Some(slot)); // another thread of this process has returned it
+            }
+        }
+        Ok(None) // not reached: it would take a year
+    }
+
+    /// Keeps a slot for the next passage of this process.
+    #[inline(always)]
+    pub(super) fn return_slot(&self, slot: Slot) {
+        let mut current = self.lock();
+        if Arc::ptr_eq(&current.queue, &slot.queue) {
+            current.idle.push(slot);
+        } // else the file has been replaced, and the slot is useless
+    }
+
+    /// Opens the file that the path leads to now, which is not the slot's.
+    fn move_to_new_file(&self, slot: Slot) -> Result<(), Error> {
+        let queue = slot.queue.clone();
+        drop(slot);
+        self.renew(&queue)
+    }
+
+    /// Opens the file that the path leads to now, unless another thread has already replaced `old`.
+    fn renew(&self, old: &Arc<FileQueue>) -> Result<(), Error> {
+        let mut current = self.lock();
+        if Arc::ptr_eq(&current.queue, old) {
+            let queue = FileQueue::open_or_create(&self.location, old.file.k(), old.file.slots())?;
+            *current = Current { queue, idle: Vec::new() };
+        }
+        Ok(())
+    }
+
+    fn queue(&self) -> Arc<FileQueue> {
+        self.lock().queue.clone()
+    }
+
+    #[inline(always)]
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        // No panic while it is locked leaves it half changed.
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").field("path", &self.path()).field("what", &self.what).finish_non_exhaustive()
+    }
+}

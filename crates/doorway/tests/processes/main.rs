@@ -1,0 +1,149 @@
+//! The process semaphore, with real processes that acquire, wait, abort, are stopped and are killed.
+//!
+//! A test runs this program again for every process it needs, with a role in its environment: see [`role`].
+#![cfg(target_os = "linux")]
+mod deaths;
+mod file;
+mod order;
+mod support;
+
+use std::{
+    env,
+    process::{self, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use doorway::process::{Error, Semaphore};
+use doorway_memory::Memory;
+use doorway_shm::Shared;
+
+use support::{Board, DEAD, PROCESSES, ROLE, Random, THREADS, say, threads_of, wait_for_line};
+
+/// Not a test, but the entry point of the processes that the tests start.
+#[test]
+#[allow(clippy::zombie_processes, reason = "a child that outlives its parent is what is tested")]
+fn role() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let words: Vec<&str> = role.split('|').collect();
+    let open = |path: &str, k: &str| Semaphore::open(path, k.parse().unwrap()).unwrap();
+    match words[..] {
+        ["hold", path, k] => hold(open(path, k)),
+        ["log", path, k, board, number] => {
+            let semaphore = open(path, k);
+            let (board, mut m) = Board::open(board);
+            let _permit = semaphore.acquire().unwrap();
+            let at = m.fetch_add(&board.entries, 1).unwrap();
+            m.write(&board.flags[at as usize], number.parse().unwrap()).unwrap();
+        }
+        ["compete", path, k, board, number] => {
+            let (semaphore, number) = (open(path, k), number.parse::<usize>().unwrap());
+            thread::scope(|scope| {
+                for thread in threads_of(number) {
+                    let semaphore = &semaphore;
+                    scope.spawn(move || compete(semaphore, board, thread));
+                }
+            });
+        }
+        ["count", path, board, times] => {
+            let semaphore = open(path, "1");
+            let (board, mut m) = Board::open(board);
+            for _ in 0..times.parse().unwrap() {
+                let _permit = semaphore.acquire().unwrap();
+                let seen = m.read(&board.entries).unwrap();
+                m.write(&board.entries, seen + 1).unwrap();
+            }
+        }
+        ["parent", path, inherits] => {
+            let semaphore = open(path, "1");
+            let permit = semaphore.acquire().unwrap();
+            if inherits == "inherits" {
+                permit.keep_in_child().unwrap();
+            }
+            let child = Command::new("sleep").arg("600").spawn().unwrap();
+            say(&child.id().to_string());
+            wait_for_line();
+        }
+        ["fork", path] => fork(path),
+        _ => panic!("no role `{role}`"),
+    }
+    process::exit(0);
+}
+
+fn hold(semaphore: Semaphore) {
+    let _permit = semaphore.acquire().unwrap();
+    say("entered");
+    wait_for_line();
+}
+
+/// Enters and leaves until it is killed.
+///
+/// A holder's flag is an odd number that is never used again. A thread that sees flags of k or more other holders
+/// waits to find out whether those are alive: the flag of a live holder changes, and not to `DEAD`, which the killer
+/// writes.
+fn compete(semaphore: &Semaphore, board: &str, number: usize) {
+    let (board, mut m) = Board::open(board);
+    let mut random = Random(u64::from(process::id()) << 8 | number as u64);
+    let mut passages = m.read(&board.passages[number]).unwrap();
+    loop {
+        let permit = match random.below(8) {
+            0 => semaphore.try_acquire().unwrap(),
+            1 => semaphore.acquire_timeout(Duration::from_micros(random.below(2000))).unwrap(),
+            _ => Some(semaphore.acquire().unwrap()),
+        };
+        let Some(_permit) = permit else { continue };
+        passages += 1;
+        m.write(&board.passages[number], passages).unwrap();
+        m.write(&board.flags[number], 2 * passages + 1).unwrap();
+        m.fence().unwrap();
+        let others: Vec<(usize, u64)> = (0..PROCESSES * THREADS)
+            .filter(|&other| other != number)
+            .map(|other| (other, m.read(&board.flags[other]).unwrap()))
+            .filter(|(_, flag)| flag % 2 == 1)
+            .collect();
+        if others.len() >= semaphore.k() {
+            let late = Instant::now() + Duration::from_secs(5);
+            let was_alive = |m: &mut Shared, (other, flag)| {
+                loop {
+                    match m.read(&board.flags[other]).unwrap() {
+                        DEAD => return false,
+                        now if now != flag || Instant::now() > late => return true,
+                        _ => thread::yield_now(),
+                    }
+                }
+            };
+            let alive = others.iter().filter(|&&other| was_alive(&mut m, other)).count();
+            if alive >= semaphore.k() {
+                m.fetch_add(&board.violations, 1).unwrap();
+            }
+        }
+        (0..random.below(300)).for_each(|_| std::hint::spin_loop());
+        m.write(&board.flags[number], 2 * passages).unwrap();
+        m.fetch_add(&board.entries, 1).unwrap();
+    }
+}
+
+#[allow(unsafe_code, reason = "forks")]
+fn fork(path: &str) {
+    let semaphore = Semaphore::open(path, 1).unwrap();
+    let permit = semaphore.acquire().unwrap();
+    // SAFETY: the child has only this thread, and does nothing that needs another.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let is_refused = matches!(semaphore.acquire(), Err(Error::Forked { .. }));
+        drop(permit);
+        drop(semaphore);
+        let again = Semaphore::open(path, 1).unwrap();
+        let is_held = again.try_acquire().unwrap().is_none() && again.holders().len() == 1;
+        process::exit(if is_refused && is_held { 17 } else { 1 });
+    }
+    let mut status = 0;
+    // SAFETY: the pid is that of a child of this process, and the status is a local variable.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert_eq!(libc::WEXITSTATUS(status), 17);
+    assert_eq!(semaphore.holders().len(), 1);
+    drop(permit);
+    assert!(semaphore.holders().is_empty());
+    assert!(semaphore.try_acquire().unwrap().is_some());
+    say("passed");
+}

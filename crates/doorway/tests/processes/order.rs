@@ -1,0 +1,174 @@
+//! Exclusion, order, aborts and slots.
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Barrier,
+        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::Instant,
+};
+
+use doorway::process::{Error, Permit, Semaphore};
+use doorway_memory::Memory;
+
+use crate::support::{Board, Directory, LONG, SHORT, TestProcess, until};
+
+#[test]
+fn semaphores_and_permits_are_send_and_sync() {
+    fn send<T: Send>() {}
+    fn sync<T: Sync>() {}
+    send::<Semaphore>();
+    sync::<Semaphore>();
+    send::<Permit<'_>>();
+    sync::<Permit<'_>>();
+    send::<Error>();
+}
+
+#[test]
+fn threads_of_one_process_exclude_each_other() {
+    let directory = Directory::new();
+    for k in [1, 2] {
+        let semaphore = Semaphore::open(directory.file(&format!("threads{k}")), k).unwrap();
+        let (holders, entries) = (AtomicUsize::new(0), AtomicU64::new(0));
+        thread::scope(|scope| {
+            for _ in 0..5 {
+                scope.spawn(|| {
+                    for _ in 0..400 {
+                        let _permit = semaphore.acquire().unwrap();
+                        assert!(holders.fetch_add(1, SeqCst) < k);
+                        entries.fetch_add(1, SeqCst);
+                        holders.fetch_sub(1, SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(entries.into_inner(), 2000);
+    }
+}
+
+#[test]
+fn two_handles_of_one_process_exclude_each_other() {
+    let directory = Directory::new();
+    let path = directory.file("handles");
+    let (one, other) = (Semaphore::open(&path, 1).unwrap(), Semaphore::open(&path, 1).unwrap());
+    let permit = one.acquire().unwrap();
+    assert!(other.try_acquire().unwrap().is_none());
+    drop(permit);
+    let permit = other.try_acquire().unwrap();
+    assert!(permit.is_some());
+    assert!(one.acquire_timeout(SHORT).unwrap().is_none());
+}
+
+#[test]
+fn no_update_is_lost_between_processes() {
+    const TIMES: u64 = 2000;
+    let directory = Directory::new();
+    let (path, board) = (directory.file("count"), directory.file("board"));
+    let (registers, mut m) = Board::create(&board);
+    let text = format!("count|{}|{}|{TIMES}", path.display(), board.display());
+    let children: Vec<TestProcess> = (0..4).map(|_| TestProcess::start(&text)).collect();
+    children.into_iter().for_each(TestProcess::succeeds);
+    assert_eq!(m.read(&registers.entries), Ok(4 * TIMES));
+}
+
+#[test]
+fn waiters_enter_in_order_of_arrival() {
+    let directory = Directory::new();
+    for k in [1, 2] {
+        for round in 0..5 {
+            let (path, board) = (directory.file(&format!("order{k}")), directory.file(&format!("board{k}{round}")));
+            let (registers, mut m) = Board::create(&board);
+            let semaphore = Semaphore::open(&path, k).unwrap();
+            let mut permits: Vec<Permit<'_>> = (0..k).map(|_| semaphore.acquire().unwrap()).collect();
+            let mut waiters = Vec::new();
+            for number in 1..=6 {
+                let text = format!("log|{}|{k}|{}|{number}", path.display(), board.display());
+                waiters.push(TestProcess::start(&text));
+                until(|| semaphore.waiters().len() == number);
+            }
+            let pids: Vec<u32> = waiters.iter().map(|waiter| waiter.child.id()).collect();
+            assert_eq!(semaphore.waiters().iter().map(|waiter| waiter.pid).collect::<Vec<u32>>(), pids);
+            assert!(semaphore.waiters().iter().all(|waiter| waiter.alive && waiter.what.contains("role")));
+            permits.pop(); // frees one permit, which the waiters take in turn
+            waiters.into_iter().for_each(TestProcess::succeeds);
+            let entered: Vec<u64> = (0..6).map(|at| m.read(&registers.flags[at]).unwrap()).collect();
+            assert_eq!(entered, [1, 2, 3, 4, 5, 6]);
+        }
+    }
+}
+
+#[test]
+fn an_abort_does_not_block_the_queue() {
+    let directory = Directory::new();
+    let path = directory.file("timeout");
+    let semaphore = Semaphore::open(&path, 1).unwrap();
+    let permit = semaphore.acquire().unwrap();
+    thread::scope(|scope| {
+        let late = scope.spawn(|| semaphore.acquire_timeout(SHORT).unwrap().is_none());
+        until(|| semaphore.waiters().len() == 1);
+        let patient = scope.spawn(|| drop(semaphore.acquire_timeout(LONG).unwrap().unwrap()));
+        assert!(late.join().unwrap());
+        until(|| semaphore.waiters().len() == 1);
+        drop(permit);
+        patient.join().unwrap();
+    });
+    assert!(semaphore.waiters().is_empty() && semaphore.holders().is_empty());
+    assert!(semaphore.acquire_deadline(Instant::now()).unwrap().is_some(), "an uncontended call does not time out");
+}
+
+#[test]
+fn concurrent_attempts_fill_the_capacity() {
+    let directory = Directory::new();
+    for k in [1, 2] {
+        let path = directory.file(&format!("try{k}"));
+        let handles: Vec<Semaphore> = (0..3).map(|_| Semaphore::open(&path, k).unwrap()).collect();
+        for _ in 0..200 {
+            let start = Barrier::new(handles.len());
+            let end = Barrier::new(handles.len());
+            let entered = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                for handle in &handles {
+                    scope.spawn(|| {
+                        start.wait();
+                        let permit = handle.try_acquire().unwrap();
+                        entered.fetch_add(usize::from(permit.is_some()), SeqCst);
+                        end.wait();
+                    });
+                }
+            });
+            assert!((1..=k).contains(&entered.into_inner()));
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_the_holder_releases_the_permit() {
+    let directory = Directory::new();
+    let semaphore = Semaphore::open(directory.file("panic"), 1).unwrap();
+    let panicked = catch_unwind(AssertUnwindSafe(|| {
+        let _permit = semaphore.acquire().unwrap();
+        panic!("in the critical section");
+    }));
+    assert!(panicked.is_err());
+    assert!(semaphore.try_acquire().unwrap().is_some());
+}
+
+#[test]
+fn callers_wait_for_a_slot_if_none_is_free() {
+    let directory = Directory::new();
+    let (path, board) = (directory.file("slots"), directory.file("board"));
+    let (registers, mut m) = Board::create(&board);
+    let semaphore = Semaphore::open_with(&path, 1, 3).unwrap();
+    assert_eq!(semaphore.slots(), 3);
+    let permit = semaphore.acquire().unwrap();
+    let text = format!("count|{}|{}|50", path.display(), board.display());
+    let children: Vec<TestProcess> = (0..6).map(|_| TestProcess::start(&text)).collect();
+    until(|| semaphore.waiters().len() == 2);
+    let other = Semaphore::open(&path, 1).unwrap();
+    assert!(other.acquire_timeout(SHORT).unwrap().is_none());
+    drop(permit);
+    drop((other, semaphore));
+    children.into_iter().for_each(TestProcess::succeeds);
+    assert_eq!(m.read(&registers.entries), Ok(300));
+}
