@@ -1,6 +1,6 @@
-//! Entries a second of an algorithm of the catalogue in a loop with nothing outside and inside what the harness of Buhr, Dice
-//! and Hesselink's C collection has there: a random number is added to a sum, after having idled in between. For
-//! `scripts/compare-c`.
+//! Measures the entries per second of an algorithm of the catalogue in a loop with an empty remainder. The critical
+//! section is that of the harness of Buhr, Dice and Hesselink's C collection: it reads a sum, idles, and adds a
+//! random number. For `scripts/compare-c`.
 //!
 //! `bare ALGORITHM padded|packed|spinning THREADS SECONDS`
 use std::{
@@ -25,11 +25,11 @@ use doorway_native::{Heap, Layout, Native, Packed, Spinning};
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [algorithm, layout, threads, seconds] = &arguments[..] else {
-        eprintln!("bare ALGORITHM padded|packed|spinning THREADS SECONDS");
+        eprintln!("usage: bare ALGORITHM padded|packed|spinning THREADS SECONDS");
         return ExitCode::from(2);
     };
     let (Ok(threads @ 1..), Ok(seconds)) = (threads.parse(), seconds.parse()) else {
-        eprintln!("`{threads}` threads for `{seconds}` seconds: both are numbers above 0");
+        eprintln!("THREADS and SECONDS must be numbers above 0, not `{threads}` and `{seconds}`");
         return ExitCode::from(2);
     };
     let time = Duration::from_secs_f64(seconds);
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
                 "packed" => entries_per_second(&<$lock>::new(&mut Packed, n), threads, time),
                 "spinning" => entries_per_second(&<$lock>::new(&mut Spinning, n), threads, time),
                 _ => {
-                    eprintln!("`{layout}` is no layout: give `padded`, `packed` or `spinning`");
+                    eprintln!("`{layout}` is not a layout; use `padded`, `packed` or `spinning`");
                     return ExitCode::from(2);
                 }
             }
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         "lamport-fast" => run!(mutex::lamport_fast::LamportFast<_>),
         "mcs" => run!(mutex::mcs::Mcs<_>),
         _ => {
-            eprintln!("`{algorithm}` is not among those compared");
+            eprintln!("`{algorithm}` is not among the compared algorithms");
             return ExitCode::from(2);
         }
     };
@@ -65,34 +65,37 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What threads see of each other inside.
+/// The shared state of the critical section.
 #[derive(Default)]
-struct Room {
-    who: CachePadded<AtomicUsize>,
+struct Section {
+    holder: CachePadded<AtomicUsize>,
     sum: CachePadded<AtomicU32>,
 }
 
-impl Room {
-    fn stay(&self, p: usize, random: &mut u32) {
-        self.who.store(p, Relaxed);
+impl Section {
+    fn run(&self, p: usize, random: &mut u32) {
+        self.holder.store(p, Relaxed);
         let sum = self.sum.load(Relaxed);
         *random ^= *random << 6;
         *random ^= *random >> 21;
         *random ^= *random << 7;
         idle();
         self.sum.store(sum.wrapping_add(*random), Relaxed);
-        assert!(self.who.load(Relaxed) == p, "somebody else is inside");
+        assert!(self.holder.load(Relaxed) == p, "there is another holder");
     }
 }
 
-/// As long as the twenty turns of an empty loop that the C has here, in the instructions that `scripts/compare-c` puts there too.
-/// A loop would do if it took the same time in any two programs; but whether a processor guesses that its twentieth turn is the
-/// last depends on where the loop lies and on what is around it, and a wrong guess costs half as much as the whole passage.
+/// Takes as long as the twenty iterations of an empty loop in the C program. `scripts/compare-c` puts the same
+/// instructions there.
+///
+/// A loop would not take the same time in two programs: whether the processor predicts that the twentieth iteration
+/// is the last depends on the loop's address and surroundings, and a misprediction costs half as much as the whole
+/// passage.
 #[inline(always)]
 #[cfg_attr(target_arch = "x86_64", allow(unsafe_code, reason = "no two compilers make the same of anything else"))]
 fn idle() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: it counts a register of its own down, and touches nothing but that and flags.
+    // SAFETY: the code decrements a register of its own, and changes nothing but that and the flags.
     unsafe {
         std::arch::asm!(".rept 20", "dec {0}", ".endr", inout(reg) 20_u64 => _, options(nomem, nostack));
     }
@@ -100,13 +103,13 @@ fn idle() {
     (0..20).for_each(|turn| _ = std::hint::black_box(turn));
 }
 
-fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), threads: usize, time: Duration) -> f64 {
-    let (stop, room) = (CachePadded::new(AtomicBool::new(false)), Room::default());
+fn entries_per_second<L: Layout>(lock: &impl Exclusion<Native<L>>, threads: usize, time: Duration) -> f64 {
+    let (stop, section) = (CachePadded::new(AtomicBool::new(false)), Section::default());
     let start = Barrier::new(threads + 1);
     let work = |p| {
         pin(p);
         start.wait();
-        passages(lock, p, &room, &stop)
+        passages(lock, p, &section, &stop)
     };
     thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -125,12 +128,12 @@ fn entries_per_second<L: Layout>(lock: &(impl Exclusion<Native<L>> + Sync), thre
     })
 }
 
-/// Binds this thread to a processor, as the collection does.
+/// Pins this thread to a processor, as the C collection does.
 #[allow(unsafe_code, reason = "a system call the standard library does not have")]
 fn pin(processor: usize) {
     #[cfg(target_os = "linux")]
-    // SAFETY: a set of processors is words, of which zeros are one; both calls are given it, and the second its size. If there is
-    // no such processor, it is an error and nothing changes.
+    // SAFETY: a `cpu_set_t` consists of words, for which zeros are valid. Both calls get a reference to it, and the
+    // second its size. If there is no such processor, the call fails and nothing changes.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor, &mut set);
@@ -140,18 +143,20 @@ fn pin(processor: usize) {
     let _ = processor;
 }
 
-/// One process' passages, until it is told to stop. A function of its own: then the compiler knows that where the lock's registers
-/// are does not change, as it does of the variables of a C program.
+/// Makes passages until told to stop, and returns their number.
+///
+/// This is a function of its own, so that the compiler knows that the addresses of the lock's registers do not
+/// change, as it does for the variables of a C program.
 #[inline(never)]
-fn passages<L: Layout>(lock: &impl Exclusion<Native<L>>, p: Pid, room: &Room, stop: &AtomicBool) -> u64 {
+fn passages<L: Layout>(lock: &impl Exclusion<Native<L>>, p: Pid, section: &Section, stop: &AtomicBool) -> u64 {
     let mut m = Native::<L>::new();
     let (mut entries, mut random) = (0_u64, 0x9e37_79b9 + p as u32);
     while !stop.load(SeqCst) {
         let Ok(place) = lock.doorway(&mut m, p);
-        let Ok(place) = lock.enter(&mut m, p, &place);
-        room.stay(p, &mut random);
-        let Ok(()) = lock.exit(&mut m, p, &place);
-        m.after_you();
+        let Ok(inside) = lock.wait(&mut m, p, &place);
+        section.run(p, &mut random);
+        let Ok(()) = lock.exit(&mut m, p, &inside);
+        m.yield_after_release();
         entries += 1;
     }
     entries

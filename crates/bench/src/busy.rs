@@ -1,19 +1,19 @@
-//! Work that takes a given time and touches nothing shared.
+//! Work that takes a given time and accesses no shared memory.
 use std::{
     hint::black_box,
     time::{Duration, Instant},
 };
 
-/// Turns of a loop that take a given time, measured on this machine.
+/// The speed of the work loop on this machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Busy {
-    turns_per_ns: f64,
+    iterations_per_ns: f64,
 }
 
-/// So many turns are timed at once: long enough for the clock, short enough not to be interrupted as a rule.
-const TURNS: u32 = 20_000;
+/// The number of iterations that are timed at once: enough for the clock, few enough to be rarely interrupted.
+const ITERATIONS: u32 = 20_000;
 
-/// So often; the fastest counts, since whatever else happens only adds time.
+/// The number of trials, of which the fastest counts: interruptions only add time.
 const TRIALS: usize = 50;
 
 impl Busy {
@@ -21,25 +21,28 @@ impl Busy {
     pub(crate) fn calibrate() -> Busy {
         let time = || {
             let start = Instant::now();
-            work(TURNS);
+            work(ITERATIONS);
             start.elapsed()
         };
         let best = (0..TRIALS).map(|_| time()).min().unwrap_or_default();
-        Busy { turns_per_ns: f64::from(TURNS) / (best.as_nanos() as f64).max(1.0) }
+        Busy { iterations_per_ns: f64::from(ITERATIONS) / (best.as_nanos() as f64).max(1.0) }
     }
 
-    /// How many turns take so long.
-    pub(crate) fn turns(self, time: Duration) -> u32 {
-        (time.as_nanos() as f64 * self.turns_per_ns).round() as u32
+    /// The number of iterations that take `time`.
+    pub(crate) fn iterations(self, time: Duration) -> u32 {
+        (time.as_nanos() as f64 * self.iterations_per_ns).round() as u32
     }
 }
 
-/// Each turn needs the result of the one before, so turns do not overlap. Never inlined, and in registers only: the same
-/// instructions are not as fast in one place as in another, nor is memory, and all locks should be measured with the same work.
+/// Runs the work loop.
+///
+/// Each iteration needs the result of the one before, so iterations do not overlap. The loop is never inlined and
+/// uses only processor registers: the speed of code and memory depends on their addresses, and all locks should be
+/// measured with the same work.
 #[inline(never)]
-pub(crate) fn work(turns: u32) {
-    let mut x = turns | 1;
-    for _ in 0..turns {
+pub(crate) fn work(iterations: u32) {
+    let mut x = iterations | 1;
+    for _ in 0..iterations {
         x ^= x << 13;
         x ^= x >> 17;
         x ^= x << 5;
@@ -51,12 +54,12 @@ pub(crate) fn work(turns: u32) {
 mod tests {
     use super::*;
 
-    /// An upper bound would be an assertion about time: anything may come in between.
+    /// There is no upper bound: the test may be interrupted at any time.
     #[test]
-    fn work_takes_at_least_about_as_long_as_asked_and_twice_as_many_turns_twice_as_long() {
+    fn iterations_are_proportional_to_time_and_do_not_end_early() {
         let busy = Busy::calibrate();
-        let (short, long) = (busy.turns(Duration::from_micros(10)), busy.turns(Duration::from_micros(20)));
-        assert!(short > 100 && (long as f64 / short as f64 - 2.0).abs() < 0.01, "{short} and {long} turns");
+        let (short, long) = (busy.iterations(Duration::from_micros(10)), busy.iterations(Duration::from_micros(20)));
+        assert!(short > 100 && (long as f64 / short as f64 - 2.0).abs() < 0.01, "{short} and {long} iterations");
         let best = (0..TRIALS)
             .map(|_| {
                 let start = Instant::now();

@@ -1,13 +1,13 @@
-//! How often each number was seen, in little room.
+//! A compact histogram.
 use std::array;
 
-/// Numbers below this are counted exactly, larger ones to one part in so many.
+/// Numbers below `FINE` are counted exactly, larger ones to one part in `FINE`.
 const FINE: u64 = 32;
 const FINE_BITS: u32 = FINE.ilog2();
 /// One row of `FINE` for the numbers below `FINE`, and one for each further bit.
 const ROWS: usize = (u64::BITS - FINE_BITS + 1) as usize;
 
-/// How often each number was seen: small ones exactly, large ones to 3 %.
+/// A histogram of numbers: small ones are exact, large ones to 3 %.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: [[u64; FINE as usize]; ROWS],
@@ -28,18 +28,18 @@ impl Histogram {
     }
 
     pub(crate) fn merge(&mut self, other: &Histogram) {
-        let ours = self.counts.iter_mut().flatten();
-        ours.zip(other.counts.iter().flatten()).for_each(|(ours, theirs)| *ours += theirs);
+        let counts = self.counts.iter_mut().flatten();
+        counts.zip(other.counts.iter().flatten()).for_each(|(count, other)| *count += other);
         self.total += other.total;
         self.most = self.most.max(other.most);
     }
 
-    /// The largest number seen.
+    /// The largest number.
     pub(crate) fn most(&self) -> Option<u64> {
         (self.total > 0).then_some(self.most)
     }
 
-    /// The least number that this part of those seen do not exceed.
+    /// The quantile of this fraction: the least number that at least this fraction of all numbers do not exceed.
     pub(crate) fn quantile(&self, part: f64) -> Option<u64> {
         let wanted = ((self.total as f64 * part).ceil() as u64).max(1);
         let mut seen = 0;
@@ -55,7 +55,9 @@ impl Histogram {
     }
 }
 
-/// The row is the number of bits beyond `FINE`'s, the column the bits below the highest.
+/// The row and column in which a number is counted.
+///
+/// The row is the number of bits beyond those of `FINE`, the column consists of the bits below the highest.
 fn place(number: u64) -> (usize, usize) {
     if number < FINE {
         return (0, number as usize);
@@ -64,7 +66,7 @@ fn place(number: u64) -> (usize, usize) {
     (shift as usize + 1, (number >> shift) as usize - FINE as usize)
 }
 
-/// The largest number that is counted there.
+/// The largest number that is counted in this row and column.
 fn largest(row: usize, column: usize) -> u64 {
     match row.checked_sub(1) {
         None => column as u64,
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_is_counted_with_those_near_it() {
+    fn numbers_counted_together_differ_by_one_part_in_fine() {
         for number in (0..5_000).chain((0..64).map(|bit| 1 << bit)).chain([u64::MAX]) {
             let (row, column) = place(number);
             let most = largest(row, column);
@@ -95,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_has_no_quantile_and_two_halves_are_a_whole() {
+    fn an_empty_histogram_has_no_quantile_and_histograms_merge() {
         let (mut one, mut other) = (Histogram::new(), Histogram::new());
         assert_eq!((one.quantile(0.5), one.most()), (None, None));
         one.add(1);

@@ -1,4 +1,4 @@
-//! What a thread does with a lock that is measured.
+//! The jobs that threads do with a measured lock.
 use std::{
     sync::{
         Barrier,
@@ -15,78 +15,87 @@ use crossbeam_utils::CachePadded;
 
 use crate::{busy, histogram::Histogram};
 
-/// One thread's way through a lock.
+/// A lock as used by one thread.
 pub(crate) trait Thread {
-    /// Goes in, does what is to be done inside, comes out.
-    fn pass(&mut self, inside: impl FnOnce());
+    /// Makes a passage with this critical section.
+    fn pass(&mut self, critical_section: impl FnOnce());
 }
 
-/// A lock to measure that every thread uses alike.
+/// A lock that all threads use alike.
 pub(crate) trait Lock: Sync {
-    /// Goes in, does what is to be done inside, comes out.
-    fn pass(&self, inside: impl FnOnce());
+    /// Makes a passage with this critical section.
+    fn pass(&self, critical_section: impl FnOnce());
 }
 
 impl<L: Lock> Thread for &L {
     #[inline(always)]
-    fn pass(&mut self, inside: impl FnOnce()) {
-        L::pass(self, inside);
+    fn pass(&mut self, critical_section: impl FnOnce()) {
+        L::pass(self, critical_section);
     }
 }
 
-/// A lock that is ready to be measured, whatever its type.
-pub(crate) trait Made: Sync {
-    /// Does one thread's part of a job; `p` is the thread's number.
+/// A lock of any type, as a trait object.
+pub(crate) trait AnyLock: Sync {
+    /// Does the share of thread `p` in a job.
     fn work(&self, p: usize, job: &Job<'_>) -> Tally;
 }
 
-impl<L: Lock> Made for L {
+impl<L: Lock> AnyLock for L {
     fn work(&self, p: usize, job: &Job<'_>) -> Tally {
         job.run(p, self)
     }
 }
 
-/// What to do.
+/// A job for the threads that use a lock.
 pub(crate) enum Job<'a> {
-    /// Pass again and again, alone, for so long.
+    /// Makes uncontended passages for this time.
     Alone(Duration),
-    /// Pass again and again beside others, and count.
-    Count(&'a Room),
-    /// The same, and look at the clock and at who else passes. That takes time, so it is a job of its own.
-    Watch(&'a Room, &'a Door),
+    /// Makes contended passages, and counts them.
+    Count(&'a JobState),
+    /// Makes contended passages, and records waiting times and overtaking. That takes time, so it is a job of its own.
+    Watch(&'a JobState, &'a EntryCounters),
 }
 
-/// What the threads of a job share.
-pub(crate) struct Room {
+/// The state that the threads of a job share.
+pub(crate) struct JobState {
     pub(crate) start: Barrier,
     phase: AtomicU8,
-    /// How often each thread has passed. Each is written by one thread, again and again: nobody else's cache line.
+    /// The number of passages of each thread. Each thread often writes its own, which therefore has a cache line to
+    /// itself.
     entries: Vec<CachePadded<AtomicU64>>,
-    pub(crate) inside: Inside,
-    /// Turns of work outside.
-    pub(crate) outside: u32,
+    pub(crate) critical_section: CriticalSection,
+    /// Iterations of work in the remainder.
+    pub(crate) remainder: u32,
 }
 
-/// Where a job is. What is seen while some threads have not yet begun does not count.
+/// The phases of a job. Passages made before all threads have begun do not count.
 const BEGINNING: u8 = 0;
 const COUNTING: u8 = 1;
 const OVER: u8 = 2;
 
-// ORDERING: Relaxed for the phase and the counters: each is looked at by itself, and what a thread returns is passed on by
-// joining it.
-impl Room {
-    pub(crate) fn new(threads: usize, inside: Inside, outside: u32) -> Room {
+// ORDERING: Relaxed for the phase and the counters: each is read by itself, and joining a thread publishes what it
+// returns.
+impl JobState {
+    pub(crate) fn new(threads: usize, critical_section: CriticalSection, remainder: u32) -> JobState {
         let entries = (0..threads).map(|_| CachePadded::default()).collect();
-        Room { start: Barrier::new(threads + 1), phase: AtomicU8::new(BEGINNING), entries, inside, outside }
+        JobState {
+            start: Barrier::new(threads + 1),
+            phase: AtomicU8::new(BEGINNING),
+            entries,
+            critical_section,
+            remainder,
+        }
     }
 
-    /// Lets threads begin, and waits until each has passed; but not for ever, since some may never.
-    pub(crate) fn begin(&self, patience: Duration) {
-        const LOOK: Duration = Duration::from_micros(200);
+    /// Lets the threads begin, and waits until each has made a passage.
+    ///
+    /// It does not wait longer than the timeout, since a thread may starve.
+    pub(crate) fn begin(&self, timeout: Duration) {
+        const POLL_INTERVAL: Duration = Duration::from_micros(200);
         self.start.wait();
         let start = Instant::now();
-        while start.elapsed() < patience && self.entries().contains(&0) {
-            thread::sleep(LOOK);
+        while start.elapsed() < timeout && self.entries().contains(&0) {
+            thread::sleep(POLL_INTERVAL);
         }
         self.phase.store(COUNTING, Relaxed);
     }
@@ -95,7 +104,7 @@ impl Room {
         self.phase.store(OVER, Relaxed);
     }
 
-    /// How often each thread has passed so far.
+    /// The number of passages of each thread so far.
     pub(crate) fn entries(&self) -> Vec<u64> {
         self.entries.iter().map(|own| own.load(Relaxed)).collect()
     }
@@ -105,35 +114,35 @@ impl Room {
     }
 }
 
-/// What is done inside.
+/// What a holder does.
 #[derive(Clone, Copy)]
-pub(crate) enum Inside {
-    /// Turns of work.
+pub(crate) enum CriticalSection {
+    /// Iterations of work.
     Work(u32),
     Sleep(Duration),
 }
 
-/// What is seen at the door by all together.
+/// Counters of entries that all threads share.
 #[derive(Default)]
-pub(crate) struct Door {
+pub(crate) struct EntryCounters {
     entries: AtomicU64,
-    inside: AtomicU64,
-    /// The most that were inside at once.
-    pub(crate) most_inside: AtomicU64,
+    holders: AtomicU64,
+    /// The largest number of holders at once.
+    pub(crate) most_holders: AtomicU64,
 }
 
-/// What a thread has counted.
+/// The results of one thread.
 #[derive(Default)]
 pub(crate) struct Tally {
-    /// Alone: nanoseconds of a passage, at best.
+    /// Nanoseconds of the fastest passage in `Job::Alone`.
     pub(crate) ns: f64,
-    pub(crate) seen: Option<Box<Seen>>,
+    pub(crate) seen: Option<Box<Samples>>,
 }
 
-/// What a thread has seen of its passages.
-pub(crate) struct Seen {
-    /// How many others entered between arrival and entry.
-    pub(crate) passed: Histogram,
+/// What a thread has recorded of its passages.
+pub(crate) struct Samples {
+    /// How many other threads entered between arrival and entry.
+    pub(crate) overtaken: Histogram,
     /// Nanoseconds from arrival to entry.
     pub(crate) wait: Histogram,
 }
@@ -142,13 +151,13 @@ impl Job<'_> {
     pub(crate) fn run(&self, p: usize, thread: impl Thread) -> Tally {
         match *self {
             Job::Alone(time) => alone(thread, time),
-            Job::Count(room) => count(p, thread, room),
-            Job::Watch(room, door) => watch(p, thread, room, door),
+            Job::Count(state) => count(p, thread, state),
+            Job::Watch(state, counters) => watch(p, thread, state, counters),
         }
     }
 }
 
-/// The best of many short stretches: whatever comes in between only adds time.
+/// Takes the best of many short slices: interruptions only add time.
 fn alone(mut thread: impl Thread, time: Duration) -> Tally {
     const PASSAGES: u32 = 2_000;
     let start = Instant::now();
@@ -161,56 +170,56 @@ fn alone(mut thread: impl Thread, time: Duration) -> Tally {
     Tally { ns: best.as_nanos() as f64 / f64::from(PASSAGES), seen: None }
 }
 
-fn count(p: usize, mut thread: impl Thread, room: &Room) -> Tally {
-    room.start.wait();
+fn count(p: usize, mut thread: impl Thread, state: &JobState) -> Tally {
+    state.start.wait();
     for times in 1.. {
-        thread.pass(|| room.inside.spend());
-        room.has_passed(p, times);
-        if room.phase.load(Relaxed) == OVER {
+        thread.pass(|| state.critical_section.run());
+        state.has_passed(p, times);
+        if state.phase.load(Relaxed) == OVER {
             break;
         }
-        busy::work(room.outside);
+        busy::work(state.remainder);
     }
     Tally::default()
 }
 
-fn watch(p: usize, mut thread: impl Thread, room: &Room, door: &Door) -> Tally {
-    let mut seen = Box::new(Seen { passed: Histogram::new(), wait: Histogram::new() });
-    room.start.wait();
+fn watch(p: usize, mut thread: impl Thread, state: &JobState, counters: &EntryCounters) -> Tally {
+    let mut seen = Box::new(Samples { overtaken: Histogram::new(), wait: Histogram::new() });
+    state.start.wait();
     for times in 1.. {
-        let before = door.entries.load(Relaxed);
+        let before = counters.entries.load(Relaxed);
         let arrival = Instant::now();
         let (mut entry, mut wait) = (0, Duration::ZERO);
         thread.pass(|| {
             wait = arrival.elapsed();
-            entry = door.entries.fetch_add(1, Relaxed);
-            let inside = door.inside.fetch_add(1, SeqCst) + 1;
-            if inside > door.most_inside.load(Relaxed) {
-                door.most_inside.fetch_max(inside, Relaxed);
+            entry = counters.entries.fetch_add(1, Relaxed);
+            let holders = counters.holders.fetch_add(1, SeqCst) + 1;
+            if holders > counters.most_holders.load(Relaxed) {
+                counters.most_holders.fetch_max(holders, Relaxed);
             }
-            room.inside.spend();
-            door.inside.fetch_sub(1, SeqCst);
+            state.critical_section.run();
+            counters.holders.fetch_sub(1, SeqCst);
         });
-        room.has_passed(p, times);
-        match room.phase.load(Relaxed) {
+        state.has_passed(p, times);
+        match state.phase.load(Relaxed) {
             BEGINNING => {}
             COUNTING => {
-                seen.passed.add(entry.saturating_sub(before));
+                seen.overtaken.add(entry.saturating_sub(before));
                 seen.wait.add(wait.as_nanos() as u64);
             }
             _ => break,
         }
-        busy::work(room.outside);
+        busy::work(state.remainder);
     }
     Tally { seen: Some(seen), ..Tally::default() }
 }
 
-impl Inside {
+impl CriticalSection {
     #[inline(always)]
-    fn spend(self) {
+    fn run(self) {
         match self {
-            Inside::Work(turns) => busy::work(turns),
-            Inside::Sleep(time) => thread::sleep(time),
+            CriticalSection::Work(iterations) => busy::work(iterations),
+            CriticalSection::Sleep(time) => thread::sleep(time),
         }
     }
 }

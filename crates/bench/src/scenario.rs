@@ -1,24 +1,24 @@
-//! What locks are put through.
+//! The scenarios in which locks are measured.
 use std::{fmt, time::Duration};
 
-/// What locks are put through: so many threads, so many of which may be inside, and what they do there.
+/// A scenario in which locks are measured: a number of threads, the capacity, and what the threads do.
 ///
 /// ```
-/// let alone = doorway_bench::Scenario::all()[0];
-/// assert_eq!(alone.to_string(), "alone, k = 1");
+/// let uncontended = doorway_bench::Scenario::all()[0];
+/// assert_eq!(uncontended.to_string(), "uncontended, k = 1");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Scenario {
     /// What the threads do.
     pub kind: Kind,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// How many may be inside.
+    /// The capacity.
     pub k: usize,
 }
 
-/// What threads do.
+/// What the threads of a scenario do.
 ///
 /// ```
 /// assert_eq!(doorway_bench::Kind::Sleeping.name(), "sleeping");
@@ -26,21 +26,21 @@ pub struct Scenario {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Kind {
-    /// One thread goes in and out, and there is nothing to do inside.
+    /// One thread makes uncontended passages with an empty critical section.
     Alone,
-    /// Work inside and more of it outside.
+    /// Threads work in the critical section, and longer in the remainder.
     Busy,
-    /// Who is inside sleeps there; nobody does anything outside.
+    /// Holders sleep in the critical section; the remainder is empty.
     Sleeping,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     ///
     /// See [`Kind`].
     pub const ALL: [Kind; 3] = [Kind::Alone, Kind::Busy, Kind::Sleeping];
 
-    /// In one word.
+    /// The name, as in `doorway bench --scenario`.
     ///
     /// See [`Kind`].
     #[must_use]
@@ -53,25 +53,26 @@ impl Kind {
     }
 }
 
-/// Work inside and outside, and sleep inside.
-pub(crate) const INSIDE: Duration = Duration::from_nanos(50);
-pub(crate) const OUTSIDE: Duration = Duration::from_nanos(200);
+/// How long threads work in the critical section and in the remainder, and how long holders sleep.
+pub(crate) const CRITICAL_SECTION: Duration = Duration::from_nanos(50);
+pub(crate) const REMAINDER: Duration = Duration::from_nanos(200);
 pub(crate) const SLEEP: Duration = Duration::from_millis(1);
 
 impl Scenario {
-    /// One of your own. Who is alone is one thread, however many are asked for.
+    /// Creates a scenario. [`Kind::Alone`] always has one thread.
     ///
     /// ```
     /// use doorway_bench::{Kind, Scenario};
-    /// let crowd = Scenario::new(Kind::Busy, 32, 16);
-    /// assert_eq!(crowd.to_string(), "32 threads, k = 16, 50 ns inside, 200 ns outside");
+    /// let scenario = Scenario::new(Kind::Busy, 32, 16);
+    /// assert_eq!(scenario.to_string(), "32 threads, k = 16, 50 ns in the critical section, 200 ns in the remainder");
+    /// assert_eq!(Scenario::new(Kind::Alone, 32, 16).threads, 1);
     /// ```
     #[must_use]
     pub const fn new(kind: Kind, threads: usize, k: usize) -> Scenario {
         Scenario { kind, threads: if matches!(kind, Kind::Alone) { 1 } else { threads }, k }
     }
 
-    /// Those that are measured as a rule, in the order tables show them.
+    /// The default scenarios, in the order of the tables.
     ///
     /// See the [example](Scenario).
     #[must_use]
@@ -88,14 +89,19 @@ impl Scenario {
         ]
     }
 
-    /// In how many turns its time of a round is spent. Two virtual processors may be two cores or two halves of one, which can change
-    /// within a second, and with it what two threads can do; so they take many short turns, and each lock has its share of both.
-    pub(crate) const fn turns(self) -> u32 {
+    /// The number of slices into which the scenario's time in a round is divided.
+    ///
+    /// Two virtual processors may be two cores or two halves of one. This can change within a second, and with it the
+    /// speed of two threads; so their time is divided into many short slices, and each lock gets a share of both.
+    pub(crate) const fn slices(self) -> u32 {
         if matches!(self.kind, Kind::Busy) && self.threads <= 2 { 20 } else { 1 }
     }
 
-    /// How much of the time it gets. If there are more threads than processors, who runs is decided every few milliseconds,
-    /// and to tell how equally they share it takes hundreds of these; who sleeps enters a thousand times less often.
+    /// The scenario's share of the time.
+    ///
+    /// With more threads than processors, the scheduler decides every few milliseconds which threads run, and
+    /// measuring fairness takes hundreds of such decisions. With sleeping holders there are a thousand times fewer
+    /// entries.
     pub(crate) const fn weight(self) -> u32 {
         match self.kind {
             Kind::Alone => 1,
@@ -110,14 +116,14 @@ impl fmt::Display for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Scenario { kind, threads, k } = self;
         match kind {
-            Kind::Alone => write!(f, "alone, k = {k}"),
+            Kind::Alone => write!(f, "uncontended, k = {k}"),
             Kind::Busy => write!(
                 f,
-                "{threads} threads, k = {k}, {} ns inside, {} ns outside",
-                INSIDE.as_nanos(),
-                OUTSIDE.as_nanos()
+                "{threads} threads, k = {k}, {} ns in the critical section, {} ns in the remainder",
+                CRITICAL_SECTION.as_nanos(),
+                REMAINDER.as_nanos()
             ),
-            Kind::Sleeping => write!(f, "{threads} threads, k = {k}, {} ms asleep inside", SLEEP.as_millis()),
+            Kind::Sleeping => write!(f, "{threads} threads, k = {k}, holders sleep for {} ms", SLEEP.as_millis()),
         }
     }
 }

@@ -1,31 +1,23 @@
-//! The algorithms of the catalogue, as they are, on the memory of threads.
-//!
-//! The registry's types are not known to be shareable between threads, so each thread makes the algorithm for itself, on
-//! registers that all threads share: the nth register one of them asks for is the nth register of all. Every access is an
-//! access of [`Native`], and one pointer further away than in a lock that is shared as a whole.
-use std::{
-    convert::Infallible,
-    marker::PhantomData,
-    ops::ControlFlow,
-    sync::{Arc, Mutex, PoisonError},
-};
-
+//! The algorithms of the catalogue, without wrappers, on the memory of threads.
 use doorway_algorithms::{
-    About, Kind, Size,
+    About, Kind, Size, Status,
     registry::{self, Visitor},
 };
-use doorway_memory::{Exclusion, Home, Local, Memory, Name, Number, Part, Pid, Property, Space, Value};
-use doorway_native::{Heap, Native, Reg};
+use doorway_memory::{Exclusion, Part, Pid, Property};
+use doorway_native::{Heap, Native};
 
 use super::{Candidate, FIFO, Group::Catalogue, NONE};
-use crate::job::{Job, Made, Tally, Thread};
+use crate::job::{AnyLock, Job, Tally, Thread};
 
+/// The correct locks; any other might never finish a measurement.
 pub(super) fn locks() -> Vec<Candidate> {
-    let works = |about: &About| about.holds(Property::Exclusion) && about.holds(Property::DeadlockFreedom);
+    let is_offered = |about: &&About| {
+        about.kind != Kind::Part && about.status() == Status::Correct && about.holds(Property::DeadlockFreedom)
+    };
     registry::all()
         .iter()
         .copied()
-        .filter(|about| about.kind != Kind::Part && works(about))
+        .filter(is_offered)
         .map(|about| {
             let order = match () {
                 () if about.holds(Property::Fcfs) => FIFO,
@@ -38,159 +30,67 @@ pub(super) fn locks() -> Vec<Candidate> {
         .collect()
 }
 
-/// With as few processes as there are threads, if it is for so few.
-fn make(about: &'static About, k: usize, threads: usize) -> Option<Box<dyn Made>> {
-    if k > 1 && about.kind == Kind::Mutex {
-        return None;
-    }
-    let size = about.simulated_size(Some(threads.max(k + 1)), Some(k)).ok()?;
-    Some(Box::new(OnRegisters { about, size, registers: Registers::default() }))
+/// Makes the algorithm for as many processes as threads, or k + 1 if that is more; `None` if it is not for that size.
+fn make(about: &'static About, k: usize, threads: usize) -> Option<Box<dyn AnyLock>> {
+    let size = about.size(Some(threads.max(k + 1)), Some(k)).ok()?;
+    Some(registry::visit(about, size, Making))
 }
 
-struct OnRegisters {
-    about: &'static About,
-    size: Size,
-    registers: Registers,
-}
+struct Making;
 
-impl Made for OnRegisters {
-    fn work(&self, p: Pid, job: &Job<'_>) -> Tally {
-        registry::visit(self.about, self.size, Working { registers: self.registers.clone(), p, job })
-    }
-}
+impl Visitor for Making {
+    type Space = Heap;
+    type Output = Box<dyn AnyLock>;
 
-struct Working<'a> {
-    registers: Registers,
-    p: Pid,
-    job: &'a Job<'a>,
-}
-
-impl Visitor for Working<'_> {
-    type Space = Registers;
-    type Output = Tally;
-
-    fn exclusion<A: Exclusion<Shared>>(
-        mut self,
+    fn lock<A: Exclusion<Native> + 'static>(
+        self,
         _: &'static About,
         _: Size,
-        make: impl Fn(&mut Registers) -> A,
-    ) -> Tally {
-        let lock = make(&mut self.registers);
-        self.job.run(self.p, Process { lock, p: self.p, memory: Shared(Native::new()) })
+        make: impl Fn(&mut Heap) -> A,
+    ) -> Box<dyn AnyLock> {
+        Box::new(OfCatalogue(make(&mut Heap)))
     }
 
-    fn part<A: Part<Shared>>(self, about: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Tally {
+    fn part<A: Part<Native>>(self, about: &'static About, _: Size, _: impl Fn(&mut Heap) -> A) -> Box<dyn AnyLock> {
         unreachable!("`{}` is not a lock", about.name)
     }
 }
 
-struct Process<A> {
-    lock: A,
-    p: Pid,
-    memory: Shared,
+struct OfCatalogue<A>(A);
+
+impl<A: Exclusion<Native>> AnyLock for OfCatalogue<A> {
+    fn work(&self, p: Pid, job: &Job<'_>) -> Tally {
+        job.run(p, Process { lock: &self.0, p, memory: Native::new() })
+    }
 }
 
-impl<A: Exclusion<Shared>> Thread for Process<A> {
+struct Process<'a, A> {
+    lock: &'a A,
+    p: Pid,
+    memory: Native,
+}
+
+impl<A: Exclusion<Native>> Thread for Process<'_, A> {
     #[inline(always)]
-    fn pass(&mut self, inside: impl FnOnce()) {
+    fn pass(&mut self, critical_section: impl FnOnce()) {
         let Process { lock, p, memory } = self;
         let Ok(place) = lock.doorway(memory, *p);
-        let Ok(place) = lock.enter(memory, *p, &place);
-        inside();
-        let Ok(()) = lock.exit(memory, *p, &place);
-        memory.0.after_you();
+        let Ok(inside) = lock.wait(memory, *p, &place);
+        critical_section();
+        let Ok(()) = lock.exit(memory, *p, &inside);
+        memory.yield_after_release();
     }
 }
 
-/// The registers all threads share, and how many of them this thread has asked for.
-#[derive(Clone, Default)]
-struct Registers {
-    all: Arc<Mutex<Vec<Arc<Reg<u64>>>>>,
-    asked: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-struct Handle<T>(Arc<Reg<u64>>, PhantomData<T>);
-
-impl Space for Registers {
-    type Mem = Shared;
-
-    fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> Handle<T> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.asked == all.len() {
-            all.push(Arc::new(Heap.register(name, home, init.to_word())));
-        }
-        self.asked += 1;
-        Handle(all[self.asked - 1].clone(), PhantomData)
-    }
-}
-
-/// The native memory, with registers that are shared one by one.
-struct Shared(Native);
-
-impl Memory for Shared {
-    type Halt = Infallible;
-    type Reg<T: Value> = Handle<T>;
-
-    #[inline(always)]
-    fn read<T: Value>(&mut self, reg: &Handle<T>) -> Result<T, Infallible> {
-        self.0.read(&reg.0).map(T::of_word)
-    }
-
-    #[inline(always)]
-    fn test<T: Value>(&mut self, reg: &Handle<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Infallible> {
-        self.0.test(&reg.0, |word| holds(T::of_word(word)))
-    }
-
-    #[inline(always)]
-    fn write<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<(), Infallible> {
-        self.0.write(&reg.0, value.to_word())
-    }
-
-    #[inline(always)]
-    fn fetch_add<T: Number>(&mut self, reg: &Handle<T>, by: T) -> Result<T, Infallible> {
-        self.0.fetch_add(&reg.0, by.to_word()).map(T::of_word)
-    }
-
-    #[inline(always)]
-    fn swap<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<T, Infallible> {
-        self.0.swap(&reg.0, value.to_word()).map(T::of_word)
-    }
-
-    #[inline(always)]
-    fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Infallible> {
-        self.0.compare_swap(&reg.0, old.to_word(), new.to_word())
-    }
-
-    #[inline(always)]
-    fn fence(&mut self) -> Result<(), Infallible> {
-        self.0.fence()
-    }
-
-    fn barrier(&mut self) -> Result<(), Infallible> {
-        self.0.barrier()
-    }
-
-    #[inline(always)]
-    fn turns<S: Local, B: Local>(
-        &mut self,
-        mut state: S,
-        body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Infallible>,
-    ) -> Result<B, Infallible> {
-        loop {
-            match body(self, state)? {
-                ControlFlow::Break(end) => return Ok(end),
-                ControlFlow::Continue(next) => state = next,
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Infallible> {
-        self.0.until(&reg.0, |word| holds(T::of_word(word)))
-    }
-
-    #[inline(always)]
-    fn relax(&mut self) {
-        self.0.relax();
+    #[test]
+    fn only_correct_locks_are_offered() {
+        let offered: Vec<_> = locks().iter().map(|candidate| candidate.name).collect();
+        let broken = ["afek-no-e", "anderson-moir-dsm-late", "dolev-gafni-shavit-single", "peterson-polite"];
+        assert!(broken.iter().all(|name| !offered.contains(name)), "{offered:?}");
+        assert!(["bakery", "k-bakery", "ticket"].iter().all(|name| offered.contains(name)), "{offered:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The locks that are measured, one file for each group.
+//! The locks that can be measured, one file for each group.
 mod catalogue;
 mod ours;
 #[cfg(feature = "peers")]
@@ -9,7 +9,7 @@ use std::{error, fmt, sync::atomic::AtomicU64, sync::atomic::Ordering::SeqCst};
 
 use crossbeam_utils::CachePadded;
 
-use crate::job::{Job, Lock, Made, Tally};
+use crate::job::{AnyLock, Job, Lock, Tally};
 
 /// A lock that can be measured.
 ///
@@ -19,20 +19,20 @@ use crate::job::{Job, Lock, Made, Tally};
 /// ```
 #[non_exhaustive]
 pub struct Candidate {
-    /// Its name here.
+    /// The name of the lock in results.
     pub name: &'static str,
-    /// Where it comes from.
+    /// The origin of the lock.
     pub group: Group,
-    /// In which order it lets threads in.
+    /// The order in which the lock admits threads.
     pub order: &'static str,
-    /// Makes one for so many threads and k inside, if it is for those.
+    /// Makes the lock, if it supports the capacity and the number of threads.
     pub(crate) make: Make,
 }
 
-/// Of k and of the number of threads.
-type Make = Box<dyn Fn(usize, usize) -> Option<Box<dyn Made>>>;
+/// A function of k and of the number of threads.
+type Make = Box<dyn Fn(usize, usize) -> Option<Box<dyn AnyLock>>>;
 
-/// Where a lock comes from.
+/// The origin of a lock.
 ///
 /// ```
 /// assert_eq!(doorway_bench::Group::Standard.name(), "std");
@@ -44,14 +44,14 @@ pub enum Group {
     Ours,
     /// The standard library.
     Standard,
-    /// Somebody else.
+    /// Other crates, and the C library.
     Peers,
-    /// The algorithms of the catalogue as they are, each thread being the process of its number.
+    /// The algorithms of the catalogue, without wrappers: thread p is process p.
     Catalogue,
 }
 
 impl Group {
-    /// In one word.
+    /// The name, as in `doorway bench --only`.
     ///
     /// See [`Group`].
     #[must_use]
@@ -65,9 +65,9 @@ impl Group {
     }
 }
 
-/// Who is through the doorway first enters first.
+/// Threads enter in the order in which they complete the doorway.
 pub(crate) const FIFO: &str = "fifo";
-/// No order.
+/// Threads enter in no particular order.
 pub(crate) const NONE: &str = "none";
 
 impl Candidate {
@@ -75,19 +75,19 @@ impl Candidate {
         group: Group,
         name: &'static str,
         order: &'static str,
-        make: impl Fn(usize, usize) -> Option<Box<dyn Made>> + 'static,
+        make: impl Fn(usize, usize) -> Option<Box<dyn AnyLock>> + 'static,
     ) -> Candidate {
         Candidate { name, group, order, make: Box::new(make) }
     }
 
-    /// A lock for one at a time.
+    /// A lock with capacity 1.
     fn mutex<L: Lock + 'static>(group: Group, name: &'static str, order: &'static str, make: fn() -> L) -> Candidate {
         Candidate::new(group, name, order, move |k, _| {
-            (k == 1).then(|| Box::new(CachePadded::new(make())) as Box<dyn Made>)
+            (k == 1).then(|| Box::new(CachePadded::new(make())) as Box<dyn AnyLock>)
         })
     }
 
-    /// A lock for any k.
+    /// A lock with any capacity.
     fn semaphore<L: Lock + 'static>(
         group: Group,
         name: &'static str,
@@ -98,8 +98,8 @@ impl Candidate {
     }
 }
 
-/// A lock in cache lines of its own: else it would matter what it happens to lie beside.
-impl<L: Lock> Made for CachePadded<L> {
+/// A lock in cache lines of its own, so that its neighbours in memory do not affect the measurement.
+impl<L: Lock> AnyLock for CachePadded<L> {
     fn work(&self, p: usize, job: &Job<'_>) -> Tally {
         L::work(self, p, job)
     }
@@ -111,7 +111,7 @@ impl fmt::Debug for Candidate {
     }
 }
 
-/// Every lock that can be measured: ours, the standard library's, with the feature `peers` other people's, the catalogue's.
+/// Every lock that can be measured: those of `doorway`, the standard library, the feature `peers`, and the catalogue.
 ///
 /// See [`Candidate`].
 #[must_use]
@@ -124,10 +124,11 @@ pub fn candidates() -> Vec<Candidate> {
     all
 }
 
-/// The locks of these names, or of these groups, in the order of [`candidates`]; if no name is given, all but the catalogue's.
+/// The locks with these names or in these groups, in the order of [`candidates`]. Without names, all locks but the
+/// catalogue's.
 ///
 /// # Errors
-/// When nothing has such a name.
+/// If no lock and no group has one of the names.
 ///
 /// ```
 /// use doorway_bench::choose;
@@ -154,7 +155,7 @@ pub fn choose(names: &[impl AsRef<str>]) -> Result<Vec<Candidate>, Unknown> {
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
-/// A name that no lock has.
+/// The error for a name that no lock has.
 ///
 /// See [`choose`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -178,28 +179,28 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// No lock: what the work by itself takes. Not among the candidates, since it does not exclude.
-pub(crate) fn nothing() -> Candidate {
-    Candidate::new(Group::Standard, "no lock", NONE, |_, _| Some(Box::new(Nothing)))
+/// No lock: measures the work by itself. Not among the candidates, since it does not exclude.
+pub(crate) fn no_lock() -> Candidate {
+    Candidate::new(Group::Standard, "no lock", NONE, |_, _| Some(Box::new(NoLock)))
 }
 
-struct Nothing;
+struct NoLock;
 
-impl Lock for Nothing {
+impl Lock for NoLock {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
-        inside();
+    fn pass(&self, critical_section: impl FnOnce()) {
+        critical_section();
     }
 }
 
-/// What the least lock costs: one atomic addition.
+/// One atomic addition: the cost of the simplest possible lock.
 #[derive(Default)]
 pub(crate) struct FetchAdd(AtomicU64);
 
 impl Lock for FetchAdd {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         self.0.fetch_add(1, SeqCst);
-        inside();
+        critical_section();
     }
 }

@@ -13,16 +13,16 @@ pub(super) fn locks() -> Vec<Candidate> {
 
 impl Lock for Mutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock();
-        inside();
+        critical_section();
     }
 }
 
 impl Lock for Semaphore {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _permit = self.acquire();
-        inside();
+        critical_section();
     }
 }

@@ -1,4 +1,4 @@
-//! Other people's locks.
+//! The locks of other crates.
 use std::{
     future::Future,
     pin::pin,
@@ -30,28 +30,28 @@ pub(super) fn locks() -> Vec<Candidate> {
 
 impl Lock for parking_lot::Mutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock();
-        inside();
+        critical_section();
     }
 }
 
 impl Lock for parking_lot::FairMutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock();
-        inside();
+        critical_section();
     }
 }
 
 impl<R: mcslock::relax::Relax> Lock for mcslock::raw::Mutex<(), R> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
-        self.lock_then(|()| inside());
+    fn pass(&self, critical_section: impl FnOnce()) {
+        self.lock_then(|()| critical_section());
     }
 }
 
-/// `new` cannot be named as a function without arguments.
+/// A constructor without arguments, which `fn() -> L` requires.
 trait NewUnit {
     fn new_unit() -> Self;
 }
@@ -64,43 +64,43 @@ impl<R> NewUnit for spin::mutex::TicketMutex<(), R> {
 
 impl<R: spin::RelaxStrategy> Lock for spin::mutex::TicketMutex<(), R> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock();
-        inside();
+        critical_section();
     }
 }
 
-/// As a thread uses it.
+/// In the form for threads.
 impl Lock for tokio::sync::Mutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.blocking_lock();
-        inside();
+        critical_section();
     }
 }
 
-/// As a task uses it, with a thread for each task. It is never closed, so there is always a permit some day.
+/// In the form for tasks, with a thread for each task. The semaphore is never closed, so `acquire` does not fail.
 impl Lock for tokio::sync::Semaphore {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _permit = block_on(self.acquire());
-        inside();
+        critical_section();
     }
 }
 
 impl Lock for async_lock::Mutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock_blocking();
-        inside();
+        critical_section();
     }
 }
 
 impl Lock for async_lock::Semaphore {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _permit = self.acquire_blocking();
-        inside();
+        critical_section();
     }
 }
 
@@ -135,7 +135,7 @@ mod posix {
 
     use crate::job::Lock;
 
-    /// `sem_t`, at an address that stays.
+    /// A `sem_t` at a fixed address.
     pub(super) struct Semaphore(Box<UnsafeCell<MaybeUninit<libc::sem_t>>>);
 
     // SAFETY: a sem_t is made to be used by several threads at once.
@@ -145,7 +145,7 @@ mod posix {
         pub(super) fn new(k: usize) -> Semaphore {
             let semaphore = Semaphore(Box::new(UnsafeCell::new(MaybeUninit::uninit())));
             let k = k.try_into().expect("k is small");
-            // SAFETY: the memory is ours, large enough and aligned, and nobody else knows it yet.
+            // SAFETY: the memory is owned, large enough and aligned, and no other thread knows it yet.
             let done = unsafe { libc::sem_init(semaphore.pointer(), 0, k) };
             assert_eq!(done, 0, "a semaphore for threads can be made");
             semaphore
@@ -158,10 +158,11 @@ mod posix {
 
     impl Lock for Semaphore {
         #[inline(always)]
-        fn pass(&self, inside: impl FnOnce()) {
-            // SAFETY: initialised by `new`; it stays where it is, and alive while we borrow it. A signal may interrupt.
+        fn pass(&self, critical_section: impl FnOnce()) {
+            // SAFETY: initialised by `new`; it does not move, and lives while it is borrowed. A signal may interrupt
+            // the wait.
             while unsafe { libc::sem_wait(self.pointer()) } != 0 {}
-            inside();
+            critical_section();
             // SAFETY: as above.
             unsafe { libc::sem_post(self.pointer()) };
         }
@@ -169,7 +170,7 @@ mod posix {
 
     impl Drop for Semaphore {
         fn drop(&mut self) {
-            // SAFETY: initialised by `new`, and nobody waits since nobody borrows it.
+            // SAFETY: initialised by `new`, and there are no waiters, since nothing borrows it.
             unsafe { libc::sem_destroy(self.pointer()) };
         }
     }

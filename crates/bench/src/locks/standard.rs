@@ -1,4 +1,4 @@
-//! The standard library's.
+//! The locks of the standard library.
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use super::{Candidate, Group::Standard, NONE};
@@ -16,13 +16,13 @@ pub(super) fn locks() -> Vec<Candidate> {
 
 impl Lock for Mutex<()> {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let _guard = self.lock().unwrap_or_else(PoisonError::into_inner);
-        inside();
+        critical_section();
     }
 }
 
-/// The semaphore one writes with the standard library.
+/// A semaphore made of the standard library's mutex and condition variable.
 struct Condition {
     free: Mutex<usize>,
     left: Condvar,
@@ -30,12 +30,12 @@ struct Condition {
 
 impl Lock for Condition {
     #[inline(always)]
-    fn pass(&self, inside: impl FnOnce()) {
+    fn pass(&self, critical_section: impl FnOnce()) {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut free = self.left.wait_while(free, |free| *free == 0).unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
         drop(free);
-        inside();
+        critical_section();
         *self.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.left.notify_one();
     }
