@@ -1,13 +1,14 @@
-//! `doorway check` beside SPIN, both exact: one run of each in turn, wall clock of the whole process, peak memory.
+//! Compares `doorway check` with SPIN in its exact mode: wall clock time of the whole process, and peak memory.
 //!
 //! ```text
 //! cargo bench -p doorway-cli --bench spin
 //! ```
 //!
-//! The models in `promela/` take the steps of our sources, so that states can be compared one for one, and give SPIN as
-//! little to store as they can. Its options are the best for it among the exact ones: as it comes and with `-DNOCOMP`
-//! it is fastest, which of the two differs from run to run; with `-DMA` it is smallest. Partial order reduction takes no
-//! state away, as every step is an access; with it, with `-DCOLLAPSE` and breadth-first SPIN is slower.
+//! The models in `promela/` take the same steps as the algorithms of the catalogue, so that numbers of states can be
+//! compared, and give SPIN as little to store as possible. SPIN runs with its best exact options: the default and
+//! `-DNOCOMP` are the fastest (which of the two differs from run to run), and `-DMA` needs the least memory. SPIN is
+//! slower with `-DCOLLAPSE`, breadth-first, and with partial order reduction, which removes no state, as every step is
+//! an access.
 use std::{
     env,
     error::Error,
@@ -20,22 +21,22 @@ use std::{
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::Value;
 
-/// How often each is run; the median counts.
+/// The number of runs of each contestant, of which the median counts.
 const ROUNDS: usize = 5;
 const MEGABYTE: f64 = 1024.0 * 1024.0;
 
-/// An algorithm, and what makes SPIN do best on it.
+/// An algorithm, and the parameters with which SPIN performs best on it.
 struct Subject {
     name: &'static str,
     n: usize,
     promela: &'static str,
-    /// A little more than its search gets deep: the stack is allocated at once.
+    /// The limit on SPIN's search depth: little more than needed, as SPIN allocates the whole stack at the start.
     depth: u32,
-    /// Bits of its hash table: with fewer it chains, with more it touches more memory.
+    /// Bits of SPIN's hash table: with fewer bits entries are chained, with more bits SPIN accesses more memory.
     hash: u32,
-    /// Bytes of a state for `-DMA`; with fewer it refuses.
+    /// Bytes of a state for `-DMA`; SPIN rejects a smaller number.
     vector: u32,
-    /// Threads beyond one for ours.
+    /// Numbers of threads with which `doorway` is measured, besides one.
     more_threads: &'static [usize],
 }
 
@@ -46,9 +47,9 @@ const SUBJECTS: [Subject; 3] = [
 ];
 
 fn main() -> ExitCode {
-    // What `cargo test --all-targets` does: unoptimised code is not worth timing.
+    // `cargo test --all-targets` runs this too, without `--bench` and not in the release profile.
     if !env::args().any(|argument| argument == "--bench") {
-        println!("spin: nothing was timed; try cargo bench");
+        println!("spin: nothing was measured; use `cargo bench`");
         return ExitCode::SUCCESS;
     }
     match compare() {
@@ -61,12 +62,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the table; whether the two agree on every verdict.
+/// Measures, prints the table, and returns whether all contestants find that exclusion holds.
 fn compare() -> Result<bool, Box<dyn Error>> {
     let tools = Tools::find()?;
     let folder = Folder::new()?;
     println!(
-        "{}; {}; doorway {}. Each run {ROUNDS} times in turn: median wall clock of the whole process.",
+        "{}; {}; doorway {}. Median wall clock time of {ROUNDS} alternating runs of the whole process.",
         tools.spin,
         tools.compiler,
         env!("CARGO_PKG_VERSION")
@@ -85,10 +86,10 @@ fn compare() -> Result<bool, Box<dyn Error>> {
         measured.push((subject, contestants));
     }
     println!("\n{}\n", table(&measured).trim_fmt());
-    println!("bytes/state: the states and their index. peak: all the process ever held, and that per state.");
-    println!("speed: how many times as fast as the fastest SPIN, whose work is exclusion alone, on one thread.");
+    println!("bytes/state: the states and their index. peak: memory of the whole process, also per state.");
+    println!("speed: relative to the fastest SPIN, which checks exclusion only, on one thread.");
     if tools.time.is_none() {
-        println!("peak is empty: there is no /usr/bin/time here; apt-get install time");
+        println!("peak is empty: /usr/bin/time is missing; apt-get install time");
     }
     println!();
     let mut agree = true;
@@ -102,17 +103,17 @@ struct Tools {
     spin: String,
     cc: &'static str,
     compiler: String,
-    /// Measures the peak of a process.
+    /// The program that measures the peak memory of a process, if it is installed.
     time: Option<&'static str>,
 }
 
 impl Tools {
     fn find() -> Result<Tools, Box<dyn Error>> {
         let spin = first_line("spin", "-V").filter(|line| line.starts_with("Spin Version"));
-        let spin = spin.ok_or("there is no SPIN to compare with; apt-get install spin gcc")?;
+        let spin = spin.ok_or("SPIN is missing; apt-get install spin gcc")?;
         let spin = spin.split(" --").next().unwrap_or_default().replace("Spin Version", "SPIN");
         let compilers = ["gcc", "cc"].into_iter().find_map(|cc| Some((cc, first_line(cc, "--version")?)));
-        let (cc, compiler) = compilers.ok_or("there is no C compiler for what SPIN generates; apt-get install gcc")?;
+        let (cc, compiler) = compilers.ok_or("a C compiler for SPIN's output is missing; apt-get install gcc")?;
         let time = Some("/usr/bin/time").filter(|path| Path::new(path).exists());
         Ok(Tools { spin, cc, compiler, time })
     }
@@ -123,11 +124,11 @@ fn first_line(program: &str, argument: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_string())
 }
 
-/// A folder of our own, gone when it is dropped.
+/// A temporary folder, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes it, and moves there: SPIN leaves a counterexample where it runs.
+    /// Creates the folder and makes it the current directory, in which SPIN writes counterexamples.
     fn new() -> Result<Folder, Box<dyn Error>> {
         let path = env::temp_dir().join(format!("doorway-spin-{}", std::process::id()));
         fs::create_dir_all(&path)?;
@@ -138,17 +139,17 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0); // at worst it stays
+        let _ = fs::remove_dir_all(&self.0); // if removing fails, the folder stays
     }
 }
 
-/// Somebody in the table.
+/// A tool with options, on one algorithm: a row of the table.
 struct Contestant {
     tool: String,
     threads: usize,
     program: PathBuf,
     arguments: Vec<String>,
-    /// What a run of it printed, understood.
+    /// Parses the output of a run.
     read: fn(&str) -> Result<Answer, Box<dyn Error>>,
     seconds: Vec<f64>,
     answer: Answer,
@@ -162,7 +163,7 @@ struct Answer {
     bytes_per_state: Option<f64>,
 }
 
-/// What takes part for an algorithm: SPIN first.
+/// The contestants for an algorithm, SPIN first.
 fn contestants(subject: &Subject, folder: &Folder, tools: &Tools) -> Result<Vec<Contestant>, Box<dyn Error>> {
     let folder = folder.0.join(subject.name);
     fs::create_dir_all(&folder)?;
@@ -176,7 +177,7 @@ fn contestants(subject: &Subject, folder: &Folder, tools: &Tools) -> Result<Vec<
         let options = ["-O3", "-w", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=8000", "pan.c"];
         let option = Some(option).filter(|option| !option.is_empty());
         succeed(Command::new(tools.cc).args(options).args(option).arg("-o").arg(&program).current_dir(&folder))?;
-        // -E: a process that cannot go on is no error, here.
+        // -E: a blocked process is not an error here.
         let arguments = ["-E".to_string(), format!("-m{}", subject.depth), format!("-w{}", subject.hash)];
         contestants.push(Contestant::new(tool, 1, program, arguments.to_vec(), read_pan));
     }
@@ -191,13 +192,14 @@ fn contestants(subject: &Subject, folder: &Folder, tools: &Tools) -> Result<Vec<
     Ok(contestants)
 }
 
+/// Runs the command; an error if it does not exit with 0.
 fn succeed(command: &mut Command) -> Result<(), Box<dyn Error>> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?} ended with {}; it said: {}", output.status, said.trim()).into())
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?} ended with {}: {}", output.status, errors.trim()).into())
 }
 
 impl Contestant {
@@ -221,7 +223,7 @@ impl Contestant {
         }
     }
 
-    /// A run that is not timed; the process between us and it would be.
+    /// Measures the peak memory, in a run of its own: `time` would add to the measured time.
     fn measure_peak(&mut self, tools: &Tools) -> Result<(), Box<dyn Error>> {
         let Some(time) = tools.time else { return Ok(()) };
         let output = Command::new(time).args(["-f", "%M"]).arg(&self.program).args(&self.arguments).output()?;
@@ -230,14 +232,15 @@ impl Contestant {
         Ok(())
     }
 
+    /// Runs the tool once, and records its time and its answer.
     fn run(&mut self) -> Result<(), Box<dyn Error>> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
         let start = Instant::now();
         let output = command.output()?;
         self.seconds.push(start.elapsed().as_secs_f64());
-        let said = String::from_utf8(output.stdout)?;
-        self.answer = (self.read)(&said).map_err(|error| format!("{command:?}: {error}; it said: {said}"))?;
+        let printed = String::from_utf8(output.stdout)?;
+        self.answer = (self.read)(&printed).map_err(|error| format!("{command:?}: {error}; it printed: {printed}"))?;
         Ok(())
     }
 
@@ -252,32 +255,34 @@ impl Contestant {
     }
 }
 
-fn read_pan(said: &str) -> Result<Answer, Box<dyn Error>> {
-    if said.contains("max search depth too small") {
-        return Err("it did not search everything; raise `depth`".into());
+/// Parses the output of SPIN's verifier.
+fn read_pan(printed: &str) -> Result<Answer, Box<dyn Error>> {
+    if printed.contains("max search depth too small") {
+        return Err("the search was incomplete; raise `depth`".into());
     }
     let number_before = |text: &str| {
-        let line = said.lines().find(|line| line.contains(text))?;
+        let line = printed.lines().find(|line| line.contains(text))?;
         line.split_whitespace().next()?.parse::<f64>().ok()
     };
-    let errors = said.lines().find_map(|line| line.split("errors: ").nth(1)).ok_or("it did not count errors")?;
-    let states = number_before("states, stored").ok_or("it did not count states")?;
-    // With -DMA the states are their own index; with -DNOCOMP it does not say.
+    let errors = printed.lines().find_map(|line| line.split("errors: ").nth(1)).ok_or("no number of errors")?;
+    let states = number_before("states, stored").ok_or("no number of states")?;
+    // With -DMA the states are their own index; with -DNOCOMP SPIN does not print the memory.
     let index = number_before("memory used for hash table").unwrap_or(0.0);
     let bytes = number_before("actual memory usage for states").map(|states| (states + index) * MEGABYTE);
     Ok(Answer { excludes: errors.trim() == "0", states, bytes_per_state: bytes.map(|bytes| bytes / states) })
 }
 
-fn read_doorway(said: &str) -> Result<Answer, Box<dyn Error>> {
-    let report: Value = serde_json::from_str(said)?;
+/// Parses the output of `doorway check --json`.
+fn read_doorway(printed: &str) -> Result<Answer, Box<dyn Error>> {
+    let report: Value = serde_json::from_str(printed)?;
     Ok(Answer {
         excludes: report["complete"] == true && report["properties"]["exclusion"]["verdict"] == "holds",
-        states: report["states"].as_f64().ok_or("it did not count states")?,
+        states: report["states"].as_f64().ok_or("no number of states")?,
         bytes_per_state: report["bytes_per_state"].as_f64(),
     })
 }
 
-/// The seconds of the fastest SPIN.
+/// The seconds that the fastest SPIN takes.
 fn fastest_spin(contestants: &[Contestant]) -> f64 {
     contestants.iter().filter(|contestant| contestant.is_spin()).map(Contestant::median).fold(f64::INFINITY, f64::min)
 }
@@ -322,24 +327,27 @@ fn table(measured: &[(&Subject, Vec<Contestant>)]) -> Table {
     table
 }
 
-/// Says who was faster, and returns whether they agree.
+/// Prints the ratio of the speeds, and returns whether all contestants find that exclusion holds.
 fn conclude(subject: &Subject, contestants: &[Contestant]) -> bool {
     let Subject { name, n, .. } = subject;
     let (spin, ours): (Vec<_>, Vec<_>) = contestants.iter().partition(|contestant| contestant.is_spin());
     let dissenters = contestants.iter().filter(|contestant| !contestant.answer.excludes);
     let dissenters: Vec<&str> = dissenters.map(|contestant| contestant.tool.as_str()).collect();
     if !dissenters.is_empty() {
-        println!("{name} n={n}: not all say that exclusion holds; these do NOT: {}", dissenters.join("; "));
+        println!("{name} n={n}: these do NOT find that exclusion holds: {}", dissenters.join("; "));
         return false;
     }
-    let (theirs, states) = (spin[0].answer.states, ours[0].answer.states);
-    let counts =
-        if theirs == states { format!("both {states} states") } else { format!("{states} states to {theirs}") };
+    let (spin_states, states) = (spin[0].answer.states, ours[0].answer.states);
+    let counts = if spin_states == states {
+        format!("both {states} states")
+    } else {
+        format!("{states} states, SPIN {spin_states}")
+    };
     let times = fastest_spin(contestants) / ours[0].median();
     println!("{name} n={n}: {times:.1} times as fast as SPIN ({counts})");
     for parallel in ours.iter().filter(|contestant| contestant.threads > 1) {
-        let alone = ours.iter().find(|contestant| contestant.threads == 1 && contestant.tool == parallel.tool);
-        let times = alone.map_or(f64::NAN, |alone| alone.median() / parallel.median());
+        let serial = ours.iter().find(|contestant| contestant.threads == 1 && contestant.tool == parallel.tool);
+        let times = serial.map_or(f64::NAN, |serial| serial.median() / parallel.median());
         println!("{name} n={n}: {}: {times:.2} times as fast on {} threads as on 1", parallel.tool, parallel.threads);
     }
     true

@@ -1,4 +1,4 @@
-//! `doorway bench`
+//! `doorway bench`: measures locks, and prints the results as tables, JSON or a chart.
 use std::{cmp::Reverse, fmt::Write, ops::ControlFlow, path::PathBuf, time::Duration};
 
 use clap::Args;
@@ -13,25 +13,25 @@ use crate::{
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// About how long it may take in all
+    /// Approximate time of all measurements together, in seconds
     #[arg(long, value_name = "S", default_value_t = 180.0, value_parser = seconds)]
     seconds: f64,
-    /// Only these locks, or groups of them: ours, std, peers, catalogue
+    /// Only these locks or groups of locks; the groups are ours, std, peers and catalogue
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
-    /// Only what threads do together so: busy, sleeping, or alone; with `--threads` and `-k`, any number of them
+    /// Only scenarios of this kind: alone, busy or sleeping; with `--threads` and `-k`, not only default ones
     #[arg(long, value_name = "KIND")]
     scenario: Option<String>,
-    /// Only so many threads
+    /// Only scenarios with this number of threads
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Only so many inside at once
+    /// Only scenarios with this capacity
     #[arg(short, value_name = "K")]
     k: Option<usize>,
-    /// Only lists what can be measured
+    /// Lists the locks that can be measured, and measures nothing
     #[arg(long)]
     list: bool,
-    /// Draws entries a second
+    /// Draws a bar chart of the entries per second
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Prints JSON
@@ -40,15 +40,15 @@ pub(crate) struct Arguments {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    const MOST: f64 = 1e6;
+    const MAX: f64 = 1e6;
     match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds <= MOST => Ok(seconds),
-        _ => Err("it is a number of seconds, such as 120 or 0.5".to_string()),
+        Ok(seconds) if seconds > 0.0 && seconds <= MAX => Ok(seconds),
+        _ => Err("expected a number of seconds, such as 120 or 0.5".to_string()),
     }
 }
 
-/// More threads than this say nothing new, and a machine may not have room for them.
-const MOST_THREADS: usize = 1024;
+/// The largest `--threads`. More threads show nothing new, and may exceed a limit of the machine.
+const MAX_THREADS: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let locks = choose(&arguments.only)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     });
     watcher.done();
     if results.rounds == 0 {
-        return Err(Trouble("interrupted before the first round was through; try fewer `--seconds`".to_string()));
+        return Err(Trouble("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
     }
     if let Some(path) = &arguments.plot {
         write(path, &svg(&results))?;
@@ -86,33 +86,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     Ok(Answer { text, code })
 }
 
-/// Those that were asked for: of the usual ones, or another one if it is told in full.
+/// The default scenarios that match the arguments; if there are none, the scenario that the arguments specify fully.
 fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
     let &Arguments { ref scenario, threads, k, .. } = arguments;
     let kind = match scenario {
         Some(name) => Some(kind(name)?),
         None => None,
     };
-    if threads.is_some_and(|threads| !(1..=MOST_THREADS).contains(&threads)) || k == Some(0) {
-        return Err(Trouble(format!("`--threads` is from 1 to {MOST_THREADS}, and `-k` at least 1")));
+    if threads.is_some_and(|threads| !(1..=MAX_THREADS).contains(&threads)) || k == Some(0) {
+        return Err(Trouble(format!("`--threads` must be 1 to {MAX_THREADS}, and `-k` at least 1")));
     }
-    let asked = |it: &Scenario| {
-        kind.is_none_or(|kind| kind == it.kind)
-            && threads.is_none_or(|threads| threads == it.threads)
-            && k.is_none_or(|k| k == it.k)
+    let matches = |scenario: &Scenario| {
+        kind.is_none_or(|kind| kind == scenario.kind)
+            && threads.is_none_or(|threads| threads == scenario.threads)
+            && k.is_none_or(|k| k == scenario.k)
     };
-    let usual: Vec<Scenario> = Scenario::all().into_iter().filter(asked).collect();
+    let matching: Vec<Scenario> = Scenario::all().into_iter().filter(matches).collect();
     match (kind, threads, k) {
-        _ if !usual.is_empty() => Ok(usual),
+        _ if !matching.is_empty() => Ok(matching),
         (Some(Kind::Alone), _, Some(k)) => Ok(vec![Scenario::new(Kind::Alone, 1, k)]),
         (Some(kind), Some(threads), Some(k)) => Ok(vec![Scenario::new(kind, threads, k)]),
         _ => {
-            let all: Vec<String> = Scenario::all()
-                .iter()
-                .map(|it| format!("  --scenario {} --threads {} -k {}", it.kind.name(), it.threads, it.k))
-                .collect();
+            let options = |scenario: &Scenario| {
+                let Scenario { kind, threads, k, .. } = scenario;
+                format!("  --scenario {} --threads {threads} -k {k}", kind.name())
+            };
+            let all: Vec<String> = Scenario::all().iter().map(options).collect();
             Err(Trouble(format!(
-                "that is none of the usual scenarios; give all three for another one:\n{}",
+                "no default scenario matches; for another one give all three options. The default scenarios are:\n{}",
                 all.join("\n")
             )))
         }
@@ -122,11 +123,11 @@ fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
 fn kind(name: &str) -> Result<Kind, Trouble> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let kinds = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
-        Trouble(format!("`{name}` is no scenario; give one of {kinds}"))
+        Trouble(format!("no scenario is called `{name}`; give one of {kinds}"))
     })
 }
 
-/// Those that were measured, in the order of the results.
+/// The scenarios that were measured, in the order of the results.
 fn measured(results: &Results) -> Vec<Scenario> {
     let mut scenarios = Vec::new();
     for row in &results.rows {
@@ -137,7 +138,7 @@ fn measured(results: &Results) -> Vec<Scenario> {
     scenarios
 }
 
-/// What was measured in a scenario, the fastest first.
+/// The rows of a scenario, the fastest lock first.
 fn ranked(results: &Results, scenario: Scenario) -> Vec<&Row> {
     let mut rows: Vec<&Row> = results.rows.iter().filter(|row| row.scenario == scenario).collect();
     rows.sort_by(|a, b| match scenario.kind {
@@ -147,28 +148,29 @@ fn ranked(results: &Results, scenario: Scenario) -> Vec<&Row> {
     rows
 }
 
-/// Entries a second if there were no lock.
+/// Entries per second without a lock.
 fn no_lock(results: &Results, scenario: Scenario) -> Option<f64> {
     results.no_lock_ops_per_s.iter().find(|(of, _)| *of == scenario).map(|&(_, ops)| ops)
 }
 
-/// Entries a second of the standard library's lock, and of the best that others have in order of arrival.
-fn yardsticks(rows: &[&Row]) -> (Option<f64>, Option<f64>) {
+/// The baselines of the ratios: entries per second of the standard library's lock, and of the fastest lock of another
+/// crate in order of arrival.
+fn baselines(rows: &[&Row]) -> (Option<f64>, Option<f64>) {
     let of_std = rows.iter().filter(|row| row.group == Group::Standard);
     let standard = of_std.min_by_key(|row| Reverse(row.lock == "std-mutex")).and_then(|row| row.ops_per_s);
-    let in_order = rows.iter().filter(|row| row.group == Group::Peers && row.is_fifo());
-    (standard, in_order.filter_map(|row| row.ops_per_s).reduce(f64::max))
+    let fifo = rows.iter().filter(|row| row.group == Group::Peers && row.is_fifo());
+    (standard, fifo.filter_map(|row| row.ops_per_s).reduce(f64::max))
 }
 
 fn as_text(results: &Results) -> String {
     let mut text = String::new();
     for scenario in measured(results) {
         let rows = ranked(results, scenario);
-        // A String takes all that is written to it.
+        // Writing to a String does not fail, here and below.
         let _ = writeln!(text, "{scenario}");
         match scenario.kind {
-            Kind::Alone => alone(&mut text, &rows, results.fetch_add_ns),
-            _ => together(&mut text, &rows, no_lock(results, scenario)),
+            Kind::Alone => write_uncontended(&mut text, &rows, results.fetch_add_ns),
+            _ => write_contended(&mut text, &rows, no_lock(results, scenario)),
         }
         text.push('\n');
     }
@@ -176,23 +178,25 @@ fn as_text(results: &Results) -> String {
         let _ = writeln!(text, "interrupted after {} of {ROUNDS} rounds", results.rounds);
     }
     for row in results.rows.iter().filter(|row| !row.excludes()) {
-        let Row { lock, scenario, most_inside, .. } = row;
-        let _ = writeln!(text, "`{lock}` FAILS: {most_inside} were inside at once, {scenario}");
+        let Row { lock, scenario, most_holders, .. } = row;
+        let _ = writeln!(text, "`{lock}` FAILS: {most_holders} holders at once, {scenario}");
     }
-    text += "* ours. Jain: 1 if all enter equally often. passed: others who entered between one's arrival and entry.\n";
-    text += "Compare ratios, and only within one run; what differs by less than twice +- is a tie.\n";
-    text += "The catalogue's locks: `--only catalogue`.\n";
+    text += "*: of doorway. Jain: 1 if all threads enter equally often. ";
+    text += "overtaken: others' entries between arrival and entry.\n";
+    text += "Compare only ratios within one run; results that differ by less than twice +- are a tie.\n";
+    text += "Locks of the catalogue: `--only catalogue`.\n";
     if !cfg!(feature = "peers") {
-        text += "Other people's locks: `cargo run --release --features peers -- bench`.\n";
+        text += "Locks of other crates: `cargo run --release --features peers -- bench`.\n";
     }
     text
 }
 
+/// The mark of a row in a table: `*` for a lock of `doorway`.
 fn mark(row: &Row) -> char {
     if row.group == Group::Ours { '*' } else { ' ' }
 }
 
-fn alone(text: &mut String, rows: &[&Row], fetch_add: f64) {
+fn write_uncontended(text: &mut String, rows: &[&Row], fetch_add: f64) {
     let _ = writeln!(text, "  {:<26}{:<8}{:>9}{:>13}", "lock", "order", "ns", "x fetch_add");
     let _ = writeln!(text, "  {:<26}{:<8}{fetch_add:>9.1}{:>13.2}", "(one fetch_add)", "", 1.0);
     for row in rows {
@@ -201,20 +205,30 @@ fn alone(text: &mut String, rows: &[&Row], fetch_add: f64) {
     }
 }
 
-fn together(text: &mut String, rows: &[&Row], no_lock: Option<f64>) {
-    let (standard, in_order) = yardsticks(rows);
+fn write_contended(text: &mut String, rows: &[&Row], no_lock: Option<f64>) {
+    let (standard, fifo) = baselines(rows);
     let ratio = |ops: Option<f64>, to: Option<f64>| or_dash(ops.zip(to).map(|(ops, to)| format!("{:.2}", ops / to)));
     let _ = writeln!(
         text,
-        "  {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
-        "lock", "order", "entries/s", "+- %", "x std", "x fifo", "Jain", "passed p99.9", "max", "wait p99.9", "CPU us"
+        "  {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>16}{:>8}{:>12}{:>8}",
+        "lock",
+        "order",
+        "entries/s",
+        "+- %",
+        "x std",
+        "x fifo",
+        "Jain",
+        "overtaken p99.9",
+        "max",
+        "wait p99.9",
+        "CPU us"
     );
     if let Some(ops) = no_lock {
-        let ratios = [standard, in_order].map(|to| ratio(no_lock, to));
+        let ratios = [standard, fifo].map(|to| ratio(no_lock, to));
         let _ = writeln!(
             text,
             "  {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}",
-            "(no lock at all)",
+            "(no lock)",
             "",
             entries(ops),
             "",
@@ -225,17 +239,17 @@ fn together(text: &mut String, rows: &[&Row], no_lock: Option<f64>) {
     for row in rows {
         let _ = writeln!(
             text,
-            "{} {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>14}{:>9}{:>12}{:>9}",
+            "{} {:<26}{:<8}{:>10}{:>6}{:>7}{:>8}{:>6}{:>16}{:>8}{:>12}{:>8}",
             mark(row),
             row.lock,
             row.order,
             or_dash(row.ops_per_s.map(entries)),
             or_dash(row.ops_error.map(|error| format!("{:.1}", error * 100.0))),
             ratio(row.ops_per_s, standard),
-            ratio(row.ops_per_s, in_order),
+            ratio(row.ops_per_s, fifo),
             or_dash(row.jain.map(|jain| format!("{jain:.2}"))),
-            or_dash(row.passed_p999.map(|passed| passed.to_string())),
-            or_dash(row.passed_max.map(|passed| passed.to_string())),
+            or_dash(row.overtaken_p999.map(|overtaken| overtaken.to_string())),
+            or_dash(row.overtaken_max.map(|overtaken| overtaken.to_string())),
             or_dash(row.wait_p999_ns.map(span)),
             or_dash(row.cpu_us_per_op.map(|cpu| format!("{cpu:.2}"))),
         );
@@ -246,10 +260,12 @@ fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "-".to_string())
 }
 
+/// A number of entries per second, short.
 fn entries(per_second: f64) -> String {
     if per_second < 1e5 { format!("{per_second:.0}") } else { format!("{:.2} M", per_second / 1e6) }
 }
 
+/// A duration in a unit that suits its length.
 fn span(ns: u64) -> String {
     match ns as f64 {
         ns if ns < 1e4 => format!("{ns:.0} ns"),
@@ -259,7 +275,7 @@ fn span(ns: u64) -> String {
 }
 
 fn as_json(results: &Results) -> Value {
-    let alone = |of: &Row| {
+    let uncontended_ns = |of: &Row| {
         let same = |row: &&Row| row.lock == of.lock && row.scenario.k == of.scenario.k && row.ns.is_some();
         results.rows.iter().find(same).and_then(|row| row.ns)
     };
@@ -272,15 +288,15 @@ fn as_json(results: &Results) -> Value {
             "scenario": row.scenario.kind.name(),
             "k": row.scenario.k,
             "threads": row.scenario.threads,
-            "ns_uncontended": alone(row),
+            "ns_uncontended": uncontended_ns(row),
             "ns_fetch_add": results.fetch_add_ns,
             "ops_per_s": row.ops_per_s,
             "ops_per_s_error": row.ops_error,
             "ops_per_s_best": row.best_ops_per_s,
             "ops_per_s_no_lock": no_lock(results, row.scenario),
             "jain": row.jain,
-            "passed_p999": row.passed_p999,
-            "passed_max": row.passed_max,
+            "overtaken_p999": row.overtaken_p999,
+            "overtaken_max": row.overtaken_max,
             "wait_p999_ns": row.wait_p999_ns,
             "cpu_us_per_op": row.cpu_us_per_op,
             "excludes": row.excludes(),
@@ -303,7 +319,7 @@ fn svg(results: &Results) -> String {
             (scenario.to_string(), bars.collect())
         })
         .collect();
-    plot::bars("entries a second; ours are filled", &groups)
+    plot::bars("entries per second; the bars of doorway are filled", &groups)
 }
 
 #[cfg(test)]
@@ -311,12 +327,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_shown_in_units_that_fit() {
+    fn durations_are_shown_in_units_that_suit_their_length() {
         assert_eq!(["850 ns", "12 us", "35 ms"], [850, 12_345, 34_800_000].map(span).each_ref().map(String::as_str));
     }
 
     #[test]
-    fn a_number_of_seconds_is_more_than_none() {
+    fn seconds_are_positive_and_at_most_a_million() {
         assert_eq!(seconds("0.5"), Ok(0.5));
         assert!(["0", "-1", "NaN", "inf", "1e9", "soon"].iter().all(|text| seconds(text).is_err()));
     }

@@ -1,55 +1,48 @@
 //! `doorway check`
-use std::{cmp::Ordering, panic::Location};
+use std::panic::Location;
 
 use clap::{Args, ValueEnum};
-use doorway_algorithms::{
-    About, Claim, Kind, Size,
-    registry::{self, Visitor},
-};
-use doorway_checker::{
-    Bound, Error, Finding, Model, Property, Registers, Report, Run, Step, Verdict, View, check, check_part,
-};
-use doorway_memory::{Exclusion, Part};
-use serde_json::{Map, Value, json};
+use doorway_algorithms::{About, Claim, Condition, Kind, Size, registry};
+use doorway_catalogue::{Agreement, claims, compare, subject};
+use doorway_checker::{Assumptions, Model, Property, Report, Verdict};
+use serde_json::Value;
 
 use crate::{
+    json,
     limits::Limits,
+    lookup::{Sizes, find, title},
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
-    progress::Watcher,
+    progress::watched,
 };
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The algorithm; `doorway list` shows them all
     name: String,
-    /// How many processes
-    #[arg(short)]
-    n: Option<usize>,
-    /// How many may be inside at once
-    #[arg(short)]
-    k: Option<usize>,
-    /// Up to so many processes may stop for ever
+    #[command(flatten)]
+    sizes: Sizes,
+    /// Up to C processes may crash: they take no further step
     #[arg(long, value_name = "C", default_value_t = 0)]
     crashes: usize,
     /// Processes may die anywhere; others reap them, and their numbers are used again
     #[arg(long)]
     deaths: bool,
-    /// Processes may give up while they wait
-    #[arg(long)]
-    abandons: bool,
+    /// Waiters may abort
+    #[arg(long, alias = "abandons")]
+    aborts: bool,
     /// Each process makes at most R passages, or calls of a part
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
     /// All processes together make at most R passages, or calls of a part
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000))]
     passages_in_all: Option<u32>,
-    /// Counts states that differ only in who is who as one; leaves out the properties about order
+    /// Counts states that differ by a permutation of processes as one; leaves out the properties about order
     #[arg(long)]
     symmetry: bool,
-    /// What a read that overlaps a write returns
+    /// What a read that overlaps a write returns: an old or new value, or any
     #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
     registers: Kinds,
-    /// When writes become visible: at once, or on their way through store buffers, as on x86
+    /// When writes become visible: at once, or through store buffers, as on x86
     #[arg(long, value_enum, default_value_t = Order::Sc)]
     memory: Order,
     /// With `--memory tso`: plain stores, as if the algorithm had no fences
@@ -78,177 +71,98 @@ enum Order {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
-    let about = registry::find(&arguments.name)?;
-    let size = about.size(arguments.n, arguments.k)?;
-    if arguments.no_fences && arguments.memory == Order::Sc {
-        let why = "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`";
-        return Err(Trouble(why.to_string()));
-    }
-    for (asked, interruption) in [(arguments.deaths, Interruption::Death), (arguments.abandons, Interruption::Abandon)]
-    {
-        if asked {
-            interruption.supported_by(about)?;
-        }
-    }
+    let about = find(&arguments.name)?;
+    let size = arguments.sizes.of(about)?;
     let properties = properties(about, &arguments.properties)?;
-    let mut model = Model::new(size.n).k(size.k).crashes(arguments.crashes).only(properties.iter().copied());
-    if let Some(passages) = arguments.passages {
-        model = model.passages(passages);
-    }
-    if let Some(passages) = arguments.passages_in_all {
-        model = model.passages_in_all(passages);
-    }
-    if arguments.registers == Kinds::Safe {
-        model = model.safe_registers();
-    }
-    if arguments.symmetry {
-        model = model.symmetric();
-    }
-    if arguments.deaths {
-        model = model.deaths();
-    }
-    if arguments.abandons {
-        model = model.abandons();
-    }
-    model = match arguments.memory {
-        Order::Sc => model,
-        Order::Tso if arguments.no_fences => model.tso_without_fences(),
-        Order::Tso => model.tso(),
-    };
-    if arguments.crashes > 0 && about.kind == Kind::Part {
-        return Err(Trouble(format!(
-            "`{}` is a part and is checked without crashes; leave out `--crashes`",
-            about.name
-        )));
-    }
-    let report = check_one(about, size, arguments.limits.apply(model))?;
-    let unclaimed = match (arguments.registers, arguments.memory) {
-        (Kinds::Safe, _) => !about.claims.contains(&Claim::SafeRegisters),
-        (_, Order::Tso) => arguments.no_fences || about.kind == Kind::Part,
-        (Kinds::Atomic, Order::Sc) => false,
-    };
-    let claims = if unclaimed { Vec::new() } else { claims(about, size, arguments.crashes) };
-    let claims = if arguments.deaths { claims_with_deaths(claims) } else { claims };
-    let unclaimed = arguments.abandons && !about.claims.contains(&Claim::Abandons);
-    let claims = if unclaimed { Vec::new() } else { claims };
+    let model = arguments.model(about, size)?.only(properties.iter().copied());
+    let report = watched(about.name, model.clone(), |model| doorway_catalogue::check(about, size, &model))?;
+    let claims = claims(about, &model);
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
+    let assumed = model.assumptions();
     let text = if arguments.json {
-        let mut value = as_json(about, size, arguments.crashes, &report);
-        if arguments.registers == Kinds::Safe {
-            value["registers"] = "safe".into();
-        }
-        value["symmetry"] = arguments.symmetry.into();
-        value["deaths"] = arguments.deaths.into();
-        value["abandons"] = arguments.abandons.into();
-        if arguments.memory == Order::Tso {
-            let place = |place: &&Location<'_>| format!("{}:{}", place.file(), place.line());
-            value["memory"] = "tso".into();
-            value["fences"] = report.fences.iter().map(place).collect::<Vec<_>>().into();
-        }
-        format!("{value:#}\n")
+        format!("{:#}\n", arguments.as_json(about, size, &assumed, &report))
     } else {
-        let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
-        let crashes = match arguments.crashes {
-            0 => None,
-            1 => Some("1 crash".to_string()),
-            many => Some(format!("{many} crashes")),
-        };
-        let deaths = arguments.deaths.then(|| "deaths".to_string());
-        let abandons = arguments.abandons.then(|| "abandons".to_string());
-        let faults: Vec<String> = [crashes, deaths, abandons].into_iter().flatten().collect();
-        let faults = if faults.is_empty() { String::new() } else { format!(" with {}", faults.join(" and ")) };
-        let safe = if arguments.registers == Kinds::Safe { " on safe registers" } else { "" };
-        let tso = match arguments.memory {
-            Order::Sc => "",
-            Order::Tso if arguments.no_fences => " on tso without fences",
-            Order::Tso => " on tso",
-        };
+        let compared = beside_the_source(about, &claims, &report);
         let alike = if arguments.symmetry { " modulo symmetry" } else { "" };
-        let compared = beside_the_text(about, &claims, &report);
-        format!("{} n={}{k}{faults}{safe}{tso}{alike}: {report}{compared}", about.name, size.n)
+        format!("{}{}{alike}: {report}{compared}", title(about, size), setting(&assumed))
     };
     Ok(Answer { text, code })
 }
 
-/// What may happen to a process, if the algorithm is made for it.
-#[derive(Clone, Copy)]
-enum Interruption {
-    Death,
-    Abandon,
-}
-
-impl Interruption {
-    /// Refuses an algorithm that is not, and names those that are.
-    fn supported_by(self, about: &'static About) -> Result<(), Trouble> {
-        let size = about.size(None, None).expect("an algorithm is for its default size");
-        if registry::visit(about, size, Asking(self)) {
-            return Ok(());
+impl Arguments {
+    fn model(&self, about: &'static About, size: Size) -> Result<Model, Trouble> {
+        if self.no_fences && self.memory == Order::Sc {
+            let why = "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`";
+            return Err(Trouble(why.to_string()));
         }
-        // Not those that are made for it and fail.
-        let claim = match self {
-            Interruption::Death => Claim::Deaths,
-            Interruption::Abandon => Claim::Abandons,
-        };
-        let names = registry::all().iter().filter(|about| about.claims.contains(&claim));
-        let names: Vec<String> = names.map(|about| format!("`{}`", about.name)).collect();
-        let names = names.join(" or ");
-        Err(Trouble(match self {
-            Interruption::Death => {
-                format!("who dies in `{}` cannot be reaped; leave out `--deaths`, or try {names}", about.name)
-            }
-            Interruption::Abandon => {
-                format!("who waits in `{}` cannot give up; leave out `--abandons`, or try {names}", about.name)
-            }
-        }))
-    }
-}
-
-/// Whether an algorithm is made for an interruption.
-struct Asking(Interruption);
-
-impl Visitor for Asking {
-    type Space = Registers;
-    type Output = bool;
-
-    fn exclusion<A: Exclusion<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> bool {
-        match self.0 {
-            Interruption::Death => A::REAPABLE,
-            Interruption::Abandon => A::ABANDONABLE,
+        if self.crashes > 0 && about.kind == Kind::Part {
+            let name = about.name;
+            return Err(Trouble(format!("`{name}` is a part and is checked without crashes; leave out `--crashes`")));
         }
+        if self.deaths && !subject(about, size).is_reapable() {
+            return Err(unsupported(about, "has no recovery (`reap`)", "--deaths", Condition::Deaths));
+        }
+        if self.aborts && !subject(about, size).is_abortable() {
+            return Err(unsupported(about, "is not abortable", "--aborts", Condition::Aborts));
+        }
+        let mut model = Model::new(size.n).k(size.k).crashes(self.crashes);
+        if let Some(passages) = self.passages {
+            model = model.passages(passages);
+        }
+        if let Some(passages) = self.passages_in_all {
+            model = model.passages_in_all(passages);
+        }
+        type Switch = fn(Model) -> Model;
+        let switches: [(bool, Switch); 6] = [
+            (self.registers == Kinds::Safe, Model::safe_registers),
+            (self.symmetry, Model::symmetric),
+            (self.deaths, Model::deaths),
+            (self.aborts, Model::aborts),
+            (self.memory == Order::Tso && !self.no_fences, Model::tso),
+            (self.memory == Order::Tso && self.no_fences, Model::tso_without_fences),
+        ];
+        let switched = switches.into_iter().filter(|(is_on, _)| *is_on);
+        Ok(self.limits.apply(switched.fold(model, |model, (_, switch)| switch(model))))
     }
 
-    fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> bool {
-        false
+    fn as_json(&self, about: &About, size: Size, assumed: &Assumptions, report: &Report) -> Value {
+        let mut value = json::report(about, size, assumed, report);
+        value["symmetry"] = self.symmetry.into();
+        value["deaths"] = self.deaths.into();
+        value["aborts"] = self.aborts.into();
+        if assumed.tso {
+            let place = |place: &&Location<'_>| format!("{}:{}", place.file(), place.line());
+            value["fences"] = report.fences.iter().map(place).collect::<Vec<_>>().into();
+        }
+        value
     }
 }
 
-/// Checks an algorithm of the catalogue, with progress.
-pub(crate) fn check_one(about: &'static About, size: Size, model: Model) -> Result<Report, Trouble> {
-    let watcher = Watcher::new(about.name.to_string());
-    let report = registry::visit(about, size, Checking(model.observer(watcher.clone())));
-    watcher.done();
-    report.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))
+/// Refuses an algorithm without a capability, and names those that have it and are correct with it.
+fn unsupported(about: &About, what: &str, flag: &str, condition: Condition) -> Trouble {
+    let names = registry::all().iter().filter(|about| about.tolerates(condition));
+    let names: Vec<String> = names.map(|about| format!("`{}`", about.name)).collect();
+    Trouble(format!("`{}` {what}; leave out `{flag}`, or try {}", about.name, names.join(" or ")))
 }
 
-struct Checking(Model);
-
-impl Visitor for Checking {
-    type Space = Registers;
-    type Output = Result<Report, Error>;
-
-    fn exclusion<A: Exclusion<View>>(
-        self,
-        _: &'static About,
-        _: Size,
-        make: impl Fn(&mut Registers) -> A,
-    ) -> Self::Output {
-        check(&self.0, make)
-    }
-
-    fn part<A: Part<View>>(self, about: &'static About, _: Size, make: impl Fn(&mut Registers) -> A) -> Self::Output {
-        let model = if about.sequential { self.0.sequential() } else { self.0 };
-        check_part(&model, make)
-    }
+/// The failures and the memory of a check, as its title shows them.
+fn setting(assumed: &Assumptions) -> String {
+    let crashes = match assumed.crashes {
+        0 => None,
+        1 => Some("1 crash".to_string()),
+        many => Some(format!("{many} crashes")),
+    };
+    let deaths = assumed.deaths.then(|| "deaths".to_string());
+    let aborts = assumed.aborts.then(|| "aborts".to_string());
+    let failures: Vec<String> = [crashes, deaths, aborts].into_iter().flatten().collect();
+    let failures = if failures.is_empty() { String::new() } else { format!(" with {}", failures.join(" and ")) };
+    let safe = if assumed.safe_registers { " on safe registers" } else { "" };
+    let tso = match (assumed.tso, assumed.fenced) {
+        (false, _) => "",
+        (true, true) => " on tso",
+        (true, false) => " on tso without fences",
+    };
+    format!("{failures}{safe}{tso}")
 }
 
 fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {
@@ -266,7 +180,7 @@ fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble>
     names.iter().map(known).collect()
 }
 
-/// All hold; or one fails; or it could not be decided.
+/// The exit code if properties were asked for: all hold, one fails, or one was not decided.
 fn code_by_verdicts(report: &Report) -> u8 {
     let any = |verdict| report.findings.iter().any(|finding| finding.verdict == verdict);
     match () {
@@ -276,194 +190,58 @@ fn code_by_verdicts(report: &Report) -> u8 {
     }
 }
 
-/// What the source claims of this size, when so many crash: progress only if it claims to survive that; and that something fails,
-/// or how often something happens, only for as many processes as that is claimed for.
-pub(crate) fn claims(about: &About, size: Size, crashes: usize) -> Vec<Claim> {
-    let is_progress =
-        |claim: &Claim| matches!(claim, Claim::Holds(Property::DeadlockFreedom | Property::StarvationFreedom));
-    let is_for_more = |claim: &Claim| matches!(claim, Claim::Fails(_) | Claim::Bypass(_) | Claim::Entries(_));
-    let survived = crashes <= about.crashes(size.k);
-    let enough = size.n >= about.default_n;
-    about
-        .claims
-        .iter()
-        .copied()
-        .filter(|claim| (survived || !is_progress(claim)) && (enough || !is_for_more(claim)))
-        .collect()
-}
-
-/// What of these is claimed if processes die: all, or else only what fails then.
-fn claims_with_deaths(claims: Vec<Claim>) -> Vec<Claim> {
-    if claims.contains(&Claim::Deaths) {
-        return claims;
-    }
-    let fails = |claim| match claim {
-        Claim::FailsWithDeaths(property) => Some(Claim::Fails(property)),
-        _ => None,
-    };
-    claims.into_iter().filter_map(fails).collect()
-}
-
-/// All is as claimed; or something is not; or it could not be decided.
+/// The exit code otherwise: everything is as claimed, something is not, or something was not decided.
 fn code_by_claims(claims: &[Claim], report: &Report) -> u8 {
-    let undecided = |finding: &Finding| {
-        finding.verdict == Verdict::Unknown
-            || (is_claimed(claims, finding) && agrees(claims, finding, report).is_none())
-    };
-    if report.findings.iter().any(|finding| agrees(claims, finding, report) == Some(false)) {
-        FAILS
-    } else if report.findings.iter().any(undecided) {
-        UNDECIDED
-    } else {
-        HOLDS
+    let is_unknown = report.findings.iter().any(|finding| finding.verdict == Verdict::Unknown);
+    match compare(claims, report).overall() {
+        Agreement::Differs => FAILS,
+        Agreement::Undecided => UNDECIDED,
+        Agreement::Agrees if is_unknown => UNDECIDED,
+        Agreement::Agrees => HOLDS,
     }
 }
 
-/// Whether a finding is as claimed, if anything is claimed and something was found that tells. What was found in some executions
-/// only can contradict a claim that something never happens, but not one that it does.
-pub(crate) fn agrees(claims: &[Claim], finding: &Finding, report: &Report) -> Option<bool> {
-    if finding.verdict == Verdict::Unknown {
-        return None;
-    }
-    let all_seen = report.incomplete.is_none();
-    let holds = finding.verdict == Verdict::Holds;
-    let count = |claimed: Option<u32>, found: Bound| {
-        let at_most = |bound: Option<u32>| bound.map_or(u64::MAX, u64::from);
-        match at_most(found.number()).cmp(&at_most(claimed)) {
-            Ordering::Equal => Some(true),
-            Ordering::Greater => Some(false),
-            Ordering::Less => all_seen.then_some(false),
-        }
-    };
-    let about_this = claims.iter().filter_map(|claim| match *claim {
-        Claim::Holds(property) if property == finding.property => Some(holds),
-        Claim::Fails(property) if property == finding.property => (!holds || all_seen).then_some(!holds),
-        Claim::Bypass(bound) => count(bound, finding.bypass?.late),
-        Claim::Entries(bound) => count(bound, finding.bypass?.in_all),
-        _ => None,
-    });
-    about_this.reduce(|all, one| all && one)
-}
-
-/// Whether anything is claimed that a finding is about.
-fn is_claimed(claims: &[Claim], finding: &Finding) -> bool {
-    claims.iter().any(|claim| match *claim {
-        Claim::Holds(property) | Claim::Fails(property) => property == finding.property,
-        Claim::Bypass(_) | Claim::Entries(_) => finding.property == Property::Bypass,
-        _ => false,
-    })
-}
-
-/// One line on how this compares with the source.
-fn beside_the_text(about: &About, claims: &[Claim], report: &Report) -> String {
-    let claimed: Vec<(&str, Option<bool>)> = report
-        .findings
-        .iter()
-        .filter(|finding| is_claimed(claims, finding))
-        .map(|finding| (finding.property.name(), agrees(claims, finding, report)))
-        .collect();
-    let those =
-        |that| claimed.iter().filter(|(_, is)| *is == that).map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    let (otherwise, undecided) = (those(Some(false)), those(None));
+/// One line on how the findings compare with the source.
+fn beside_the_source(about: &About, claims: &[Claim], report: &Report) -> String {
+    let compared = compare(claims, report);
+    let those = |agreement| compared.those(agreement).map(|property| property.name()).collect::<Vec<_>>().join(", ");
     let source = about.source;
-    match (claimed.is_empty(), otherwise.is_empty(), undecided.is_empty()) {
-        (true, ..) => String::new(),
-        (_, false, _) => format!("not as claimed ({otherwise}): {source}\n"),
-        (_, _, false) => format!("not decided whether as claimed ({undecided}): {source}\n"),
-        _ => format!("as claimed: {source}\n"),
+    match compared.overall() {
+        _ if compared.properties.is_empty() => String::new(),
+        Agreement::Agrees => format!("as claimed: {source}\n"),
+        Agreement::Differs => format!("not as claimed ({}): {source}\n", those(Agreement::Differs)),
+        Agreement::Undecided => {
+            format!("not decided whether as claimed ({}): {source}\n", those(Agreement::Undecided))
+        }
     }
-}
-
-pub(crate) fn as_json(about: &About, size: Size, crashes: usize, report: &Report) -> Value {
-    let properties: Map<String, Value> =
-        report.findings.iter().map(|finding| (finding.property.name().to_string(), finding_as_json(finding))).collect();
-    json!({
-        "algorithm": about.name,
-        "n": size.n,
-        "k": (about.kind != Kind::Part).then_some(size.k),
-        "crashes": crashes,
-        "registers": "atomic",
-        "memory": "sc",
-        "states": report.states,
-        "transitions": report.transitions,
-        "depth": report.depth,
-        "seconds": report.seconds,
-        "bytes_per_state": report.bytes_per_state,
-        "complete": report.incomplete.is_none(),
-        "reason": report.incomplete,
-        "properties": properties,
-    })
-}
-
-fn finding_as_json(finding: &Finding) -> Value {
-    let verdict = match finding.verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "fails",
-        Verdict::Unknown => "unknown",
-    };
-    let mut value = json!({
-        "verdict": verdict,
-        "trace": finding.run.as_ref().map_or(Vec::new(), steps_as_json),
-        "cycle_at": finding.run.as_ref().and_then(|run| run.cycle_at),
-        "processes": finding.processes,
-        "note": finding.note,
-    });
-    if finding.property == Property::Bypass {
-        value["bound"] = json!(finding.bypass.and_then(|bypass| bypass.late.number()));
-        value["in_all"] = json!(finding.bypass.and_then(|bypass| bypass.in_all.number()));
-    }
-    value
-}
-
-pub(crate) fn steps_as_json(run: &Run) -> Vec<Value> {
-    let step = |step: &Step| json!({ "process": step.process, "line": step.line, "access": step.access });
-    run.steps.iter().map(step).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use doorway_algorithms::claim::{holds, lacks};
+
     use super::*;
 
     fn report(name: &str, shape: impl FnOnce(Model) -> Model) -> Report {
         let about = registry::find(name).unwrap();
         let size = about.size(None, None).unwrap();
-        registry::visit(about, size, Checking(shape(Model::new(size.n).k(size.k)))).unwrap()
+        doorway_catalogue::check(about, size, &shape(Model::new(size.n).k(size.k))).unwrap()
     }
 
-    /// The exit code says whether all is as claimed, whatever kind of claim it is.
     #[test]
-    fn every_kind_of_claim_that_is_not_met_is_told_by_the_exit_code() {
+    fn the_exit_code_tells_claims_that_are_not_met_and_those_not_decided() {
         let peterson = report("peterson", |model| model);
-        let code = |claim| code_by_claims(&[claim], &peterson);
-        assert_eq!(code(Claim::Holds(Property::Fcfs)), HOLDS);
-        assert_eq!(code(Claim::Fails(Property::Fcfs)), FAILS);
-        assert_eq!(code(Claim::Bypass(Some(0))), HOLDS);
-        assert_eq!(code(Claim::Bypass(Some(1))), FAILS);
-        assert_eq!(code(Claim::Bypass(None)), FAILS);
-        assert_eq!(code(Claim::Entries(Some(1))), HOLDS);
-        assert_eq!(code(Claim::Entries(Some(0))), FAILS);
-        let lock_one = report("lock-one", |model| model);
-        assert_eq!(code_by_claims(&[Claim::Holds(Property::DeadlockFreedom)], &lock_one), FAILS);
-    }
-
-    /// In some executions only, a property that is claimed to fail may hold, and a bound need not be met.
-    #[test]
-    fn a_limited_search_contradicts_only_what_it_has_seen() {
+        assert_eq!(code_by_claims(&[holds(Property::Fcfs)], &peterson), HOLDS);
+        assert_eq!(code_by_claims(&[lacks(Property::Fcfs)], &peterson), FAILS);
         let filter = report("filter", |model| model.passages(1));
-        assert!(filter.holds(Property::Bypass) && filter.fails(Property::Fcfs));
-        let code = |claim| code_by_claims(&[claim], &filter);
-        assert_eq!(code(Claim::Fails(Property::Bypass)), UNDECIDED);
-        assert_eq!(code(Claim::Bypass(None)), UNDECIDED);
-        assert_eq!(code(Claim::Bypass(Some(5))), UNDECIDED);
-        assert_eq!(code(Claim::Bypass(Some(0))), FAILS);
-        assert_eq!(code(Claim::Holds(Property::Fcfs)), FAILS);
+        assert_eq!(code_by_claims(&[lacks(Property::Bypass)], &filter), UNDECIDED);
     }
 
     #[test]
     fn nothing_undecided_is_called_claimed() {
         let about = registry::find("one-bit").unwrap();
         let one_bit = report("one-bit", |model| model.max_states(20));
-        let line = beside_the_text(about, about.claims, &one_bit);
+        let line = beside_the_source(about, about.claims, &one_bit);
         assert!(line.starts_with("not decided whether as claimed (exclusion, "), "{line}");
         assert_eq!(code_by_claims(about.claims, &one_bit), UNDECIDED);
     }

@@ -1,27 +1,23 @@
 //! `doorway cover`
 use clap::Args;
-use doorway_algorithms::{
-    About, Kind, Size,
-    registry::{self, Visitor},
-};
-use doorway_checker::{Covering, Error, Model, Outcome, Registers, View, covering};
-use doorway_memory::{Exclusion, Part};
+use doorway_algorithms::About;
+use doorway_checker::{Covering, Model, Outcome};
 use serde_json::{Value, json};
 
 use crate::{
-    check::steps_as_json,
+    json,
     limits::Limits,
+    lookup::{Processes, find_lock, title},
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
-    progress::Watcher,
+    progress::watched,
 };
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The lock, of reads and writes; `doorway list` shows them all
     name: String,
-    /// How many processes
-    #[arg(short)]
-    n: Option<usize>,
+    #[command(flatten)]
+    processes: Processes,
     #[command(flatten)]
     limits: Limits,
     /// Prints JSON
@@ -30,28 +26,18 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
-    let about = registry::find(&arguments.name)?;
-    if about.kind == Kind::Part {
-        return Err(Trouble(format!(
-            "`{}` is a part, and nobody is inside it; try a lock, such as `bakery`",
-            about.name
-        )));
-    }
+    let about = find_lock(&arguments.name, "critical section")?;
     if let Some(stronger) = about.primitives.iter().find(|primitive| !["read", "write"].contains(primitive)) {
         let why = "the covering argument is about locks that only read and write";
-        return Err(Trouble(format!("`{}` takes {stronger}, and {why}; try `bakery`", about.name)));
+        return Err(Trouble(format!("`{}` uses {stronger}, and {why}; try `bakery`", about.name)));
     }
-    let size = about.size(arguments.n, Some(1))?;
-    let watcher = Watcher::new(about.name.to_string());
-    let model = arguments.limits.apply(Model::new(size.n)).observer(watcher.clone());
-    let found = registry::visit(about, size, Applying(model));
-    watcher.done();
-    let found = found.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
+    let size = arguments.processes.with_k(about, Some(1))?;
+    let model = arguments.limits.apply(Model::new(size.n));
+    let found = watched(about.name, model, |model| doorway_catalogue::covering(about, size, &model))?;
     let text = if arguments.json {
         format!("{:#}\n", as_json(about, &found))
     } else {
-        let k = if about.kind == Kind::KExclusion { " k=1" } else { "" };
-        format!("{} n={}{k}: {found}", about.name, size.n)
+        format!("{}: {found}", title(about, size))
     };
     let code = match found.outcome {
         Outcome::Escapes => HOLDS,
@@ -59,26 +45,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         Outcome::Unknown => UNDECIDED,
     };
     Ok(Answer { text, code })
-}
-
-struct Applying(Model);
-
-impl Visitor for Applying {
-    type Space = Registers;
-    type Output = Result<Covering, Error>;
-
-    fn exclusion<A: Exclusion<View>>(
-        self,
-        _: &'static About,
-        _: Size,
-        make: impl Fn(&mut Registers) -> A,
-    ) -> Self::Output {
-        covering(&self.0, make)
-    }
-
-    fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Self::Output {
-        unreachable!("parts were turned away")
-    }
 }
 
 fn as_json(about: &About, found: &Covering) -> Value {
@@ -95,8 +61,8 @@ fn as_json(about: &About, found: &Covering) -> Value {
             "alone": made.alone,
             "writes": made.writes,
             "uncovered": made.uncovered,
-            "trace": steps_as_json(&made.run),
-            "cycle_at": made.run.cycle_at,
+            "trace": json::steps(&made.execution),
+            "cycle_at": made.execution.cycle_at,
             "solo": [made.solo.start, made.solo.end],
             "overwriting": [made.overwriting.start, made.overwriting.end],
         })

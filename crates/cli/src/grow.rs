@@ -2,16 +2,14 @@
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use clap::Args;
-use doorway_algorithms::{
-    About, Kind, MAX_SIMULATED, Processes, Size,
-    registry::{self, Visitor},
-};
+use doorway_algorithms::{About, Kind, Size};
+use doorway_catalogue::{Range, Series, SeriesError};
 use doorway_checker::Cost;
-use doorway_memory::{Exclusion, Part};
-use doorway_simulator::{Fit, Growth, Machine, Measured, Plan, Shape, Variable, measure};
+use doorway_simulator::{Fit, Growth, MAX_PROCESSES, Measured, Shape, Variable};
 use serde_json::{Value, json};
 
 use crate::{
+    lookup::{Sizes, unsupported},
     output::{Answer, HOLDS, Trouble, UNDECIDED, try_writing, write},
     plot,
     progress::{Watcher, interrupted},
@@ -19,14 +17,14 @@ use crate::{
 
 #[derive(Args)]
 pub(crate) struct Growing {
-    /// Simulates instead: how the remote references grow with n, k or c, the processes that take part; such as 2..1024,
-    /// k=1..32 or c=1..64
+    /// Simulates instead: how remote memory references grow with n, k or c, the number of processes that take part;
+    /// such as 2..1024, k=1..32 or c=1..64
     #[arg(long, value_name = "RANGE", conflicts_with = "Limits")]
     grow: Option<String>,
-    /// Only so many processes take part
+    /// Only C processes take part
     #[arg(long, value_name = "C", requires = "grow", value_parser = clap::value_parser!(u16).range(1..))]
     contention: Option<u16>,
-    /// What random choices start from
+    /// Seed of the random choices
     #[arg(long, value_name = "S", requires = "grow", default_value_t = 0)]
     seed: u64,
     /// Draws the curve
@@ -34,11 +32,10 @@ pub(crate) struct Growing {
     plot: Option<PathBuf>,
 }
 
-/// What `doorway rmr` is told besides.
+/// The other arguments of `doorway rmr`.
 pub(crate) struct Question<'a> {
     pub(crate) about: &'static About,
-    pub(crate) n: Option<usize>,
-    pub(crate) k: Option<usize>,
+    pub(crate) sizes: Sizes,
     pub(crate) cost: Cost,
     pub(crate) model: &'a str,
     pub(crate) passages: Option<u32>,
@@ -52,13 +49,13 @@ impl Growing {
 
     pub(crate) fn run(&self, question: &Question<'_>) -> Result<Answer, Trouble> {
         let start = Instant::now();
-        let range = Range::parse(self.grow.as_deref().unwrap_or_default())?;
-        let series = Series::new(question, &range, self.contention.map(usize::from))?;
+        let (variable, range) = parse(self.grow.as_deref().unwrap_or_default())?;
+        let series = series(question, variable, range, self.contention.map(usize::from))?;
         if let Some(path) = &self.plot {
             try_writing(path)?;
         }
         let watcher = Watcher::new(question.about.name.to_string());
-        let growth = series.measure(question.about, question.cost, |plan, size| {
+        let growth = series.measure(question.cost, |plan, size| {
             watcher.say(&format!("simulating n={} k={}", size.n, size.k));
             let plan = plan.seed(self.seed).cancelled(Arc::new(interrupted));
             match question.passages {
@@ -68,7 +65,9 @@ impl Growing {
         });
         watcher.done();
         let Some(growth) = growth else {
-            return Err(Trouble("interrupted before the first size was through; begin with fewer".to_string()));
+            return Err(Trouble(
+                "interrupted before the first size was measured; begin with a smaller one".to_string(),
+            ));
         };
         let report = Report { question, series: &series, growth: &growth, seed: self.seed };
         if let Some(path) = &self.plot {
@@ -80,174 +79,51 @@ impl Growing {
     }
 }
 
-/// As far as a glance goes: enough processes to tell a class.
-const GLANCE: usize = 64;
-
-/// For how many processes at most a lock is, if that is too few for a class.
-pub(crate) fn few(about: &About) -> Option<usize> {
-    match about.processes {
-        Processes::Between(_, most) if most < GLANCE => Some(most),
-        _ => None,
-    }
-}
-
-/// How a lock's remote references grow with n up to 64, or for 64 processes with k or c, if it is for so many: less than a
-/// second.
-pub(crate) fn glance(about: &'static About, cost: Cost, variable: Variable) -> Option<Growth> {
-    const ACCESSES: u64 = 700_000;
-    let most = few(about).unwrap_or(GLANCE);
-    let (n, from, to) = match variable {
-        Variable::N => (None, 2, most),
-        Variable::K => (Some(most), 1, most / 2),
-        Variable::C => (Some(most), 1, most),
+/// The variable that grows, and its range.
+fn parse(text: &str) -> Result<(Variable, Range), Trouble> {
+    let way_out = "try `--grow 2..1024`, `--grow k=1..32` or `--grow c=1..64`";
+    let wrong = || Trouble(format!("`{text}` is not a range; {way_out}"));
+    let (variable, range) = match text.split_once('=') {
+        None => (Variable::N, text),
+        Some(("n" | "N", range)) => (Variable::N, range),
+        Some(("k", range)) => (Variable::K, range),
+        Some(("c", range)) => (Variable::C, range),
+        Some((other, _)) => return Err(Trouble(format!("`{other}` does not grow; {way_out}"))),
     };
-    let question = Question { about, n, k: None, cost, model: "", passages: None, json: false };
-    let range = Range { variable, from, to };
-    let series = Series::new(&question, &range, None).ok()?;
-    series.measure(about, cost, |plan, _| plan.accesses(ACCESSES).cancelled(Arc::new(interrupted)))
+    let (from, to) = range.split_once("..").ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    match Range::new(number(from)?, number(to)?) {
+        Some(range) => Ok((variable, range)),
+        None => Err(Trouble(format!("`{text}` does not rise from 1 or more; {way_out}"))),
+    }
 }
 
-/// What grows, from where to where.
-#[derive(Debug, PartialEq)]
-struct Range {
+fn series(
+    question: &Question<'_>,
     variable: Variable,
-    from: usize,
-    to: usize,
+    range: Range,
+    contention: Option<usize>,
+) -> Result<Series, Trouble> {
+    let about = question.about;
+    let Sizes { processes, k } = question.sizes;
+    let grows =
+        |flag: &str, others: &str| Trouble(format!("`{flag}` is what grows; leave it out, or let {others} grow"));
+    let series = match variable {
+        Variable::N if processes.n.is_some() => return Err(grows("-n", "k or c")),
+        Variable::K if k.is_some() => return Err(grows("-k", "n or c")),
+        Variable::C if contention.is_some() => return Err(grows("--contention", "n or k")),
+        Variable::N => Series::of_n(about, range, k, contention),
+        Variable::K => Series::of_k(about, range, processes.n, contention),
+        Variable::C => Series::of_contention(about, range, processes.n, k),
+    };
+    series.map_err(|error| match error {
+        SeriesError::Size(error) => unsupported(error),
+        SeriesError::TooManyProcesses { .. } => Trouble(format!("{error}; try `--grow 2..{MAX_PROCESSES}`")),
+        other => Trouble(other.to_string()),
+    })
 }
 
-impl Range {
-    fn parse(text: &str) -> Result<Range, Trouble> {
-        let way_out = "try `--grow 2..1024`, `--grow k=1..32` or `--grow c=1..64`";
-        let wrong = || Trouble(format!("`{text}` is not a range; {way_out}"));
-        let (variable, range) = match text.split_once('=') {
-            None => (Variable::N, text),
-            Some(("n" | "N", range)) => (Variable::N, range),
-            Some(("k", range)) => (Variable::K, range),
-            Some(("c", range)) => (Variable::C, range),
-            Some((other, _)) => return Err(Trouble(format!("`{other}` does not grow; {way_out}"))),
-        };
-        let (from, to) = range.split_once("..").ok_or_else(wrong)?;
-        let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
-        let (from, to) = (number(from)?, number(to)?);
-        if from == 0 || from >= to {
-            return Err(Trouble(format!("`{text}` does not rise from 1 or more; {way_out}")));
-        }
-        Ok(Range { variable, from, to })
-    }
-
-    /// Twice as much each time, and the end.
-    fn values(&self) -> Vec<usize> {
-        let doubled = std::iter::successors(Some(self.from), |value| Some(2 * value));
-        let mut values: Vec<usize> = doubled.take_while(|&value| value < self.to).collect();
-        values.push(self.to);
-        values
-    }
-}
-
-/// What is measured, one after the other.
-struct Series {
-    variable: Variable,
-    /// The value that varies, the size, and how many take part.
-    points: Vec<(usize, Size, usize)>,
-}
-
-impl Series {
-    fn new(question: &Question<'_>, range: &Range, contention: Option<usize>) -> Result<Series, Trouble> {
-        let Question { about, n, k, .. } = *question;
-        let grows =
-            |flag: &str, others: &str| Trouble(format!("`{flag}` is what grows; leave it out, or let {others} grow"));
-        // A k that is the same for all n.
-        let fixed_k = k.or((about.kind == Kind::KExclusion).then_some(2));
-        let points = match range.variable {
-            Variable::N => {
-                if n.is_some() {
-                    return Err(grows("-n", "k or c"));
-                }
-                if range.to > MAX_SIMULATED {
-                    let (name, to) = (about.name, range.to);
-                    return Err(Trouble(format!(
-                        "`{name}` can be simulated for at most {MAX_SIMULATED} processes, not {to}; \
-                         try `--grow 2..{MAX_SIMULATED}`"
-                    )));
-                }
-                about.simulated_size(Some(range.to), fixed_k)?;
-                let sizes = range.values().into_iter().filter_map(|n| about.simulated_size(Some(n), fixed_k).ok());
-                sizes.map(|size| (size.n, size, contention.unwrap_or(size.n))).collect::<Vec<_>>()
-            }
-            Variable::K => {
-                if k.is_some() {
-                    return Err(grows("-k", "n or c"));
-                }
-                if about.kind == Kind::Mutex {
-                    let name = about.name;
-                    return Err(Trouble(format!("`{name}` is mutual exclusion, so k is 1; let n or c grow")));
-                }
-                let n = n.unwrap_or((2 * range.to).min(MAX_SIMULATED));
-                if range.to >= n {
-                    let to = range.to;
-                    return Err(Trouble(format!("k is less than n, and {to} is not less than {n}; raise -n")));
-                }
-                let size = |k| about.simulated_size(Some(n), Some(k));
-                let sizes: Result<Vec<Size>, _> = range.values().into_iter().map(size).collect();
-                sizes?.into_iter().map(|size| (size.k, size, contention.unwrap_or(n))).collect()
-            }
-            Variable::C => {
-                if contention.is_some() {
-                    return Err(grows("--contention", "n or k"));
-                }
-                let size = about.simulated_size(Some(n.unwrap_or(range.to.max(64))), fixed_k)?;
-                range.values().into_iter().map(|c| (c, size, c)).collect()
-            }
-        };
-        let most = points.iter().map(|(_, size, _)| size.n).max().unwrap_or(0);
-        if let Some(&(_, _, c)) = points.iter().find(|&&(_, _, c)| c > most) {
-            return Err(Trouble(format!(
-                "at most {most} of {most} processes can take part, not {c}; take more processes"
-            )));
-        }
-        if points.len() < 2 {
-            let k = fixed_k.unwrap_or(1);
-            return Err(Trouble(format!(
-                "`{}` with k={k} is for more than {k} processes; raise the range",
-                about.name
-            )));
-        }
-        Ok(Series { variable: range.variable, points })
-    }
-
-    fn measure(&self, about: &'static About, cost: Cost, shape: impl Fn(Plan, Size) -> Plan) -> Option<Growth> {
-        let n = (self.variable == Variable::C).then(|| self.points[0].1.n);
-        let values = self.points.iter().map(|&(value, ..)| value);
-        let mut points = self.points.iter();
-        Growth::of(self.variable, values, n, |_| {
-            let &(_, size, contention) = points.next().expect("there are as many points as values");
-            let plan = Plan::new(size.n, cost).contention(contention);
-            registry::visit(about, size, Measuring(shape(plan, size)))
-        })
-    }
-}
-
-struct Measuring(Plan);
-
-impl Visitor for Measuring {
-    type Space = Machine;
-    type Output = Measured;
-
-    fn exclusion<A: Exclusion<Machine>>(
-        self,
-        _: &'static About,
-        _: Size,
-        make: impl Fn(&mut Machine) -> A,
-    ) -> Measured {
-        measure(&self.0, make)
-    }
-
-    fn part<A: Part<Machine>>(self, _: &'static About, _: Size, _: impl Fn(&mut Machine) -> A) -> Measured {
-        unreachable!("parts were turned away")
-    }
-}
-
-/// What there is to say.
+/// The measurements, to be printed.
 struct Report<'a> {
     question: &'a Question<'a>,
     series: &'a Series,
@@ -299,14 +175,14 @@ impl Report<'_> {
             }
         }
         if !self.is_complete() {
-            text += "  interrupted: these are the sizes that were through\n";
+            text += "  interrupted: these are the sizes that were measured\n";
         }
-        if let Some((value, _)) = self.growth.points.iter().find(|(_, measured)| measured.cut) {
-            let so = if self.growth.leaves_out { ", and it is not fitted" } else { "" };
-            text += &format!("  from {value} on not every run was gone through to its end{so}\n");
+        if let Some((value, _)) = self.growth.points.iter().find(|(_, measured)| measured.truncated) {
+            let omitted = if self.growth.omits_truncated { ", and such sizes are not fitted" } else { "" };
+            text += &format!("  from {value} on, executions were cut before their end{omitted}\n");
         }
-        if self.growth.points.iter().any(|(_, measured)| measured.stuck) {
-            text += "  in some runs all who were left waited for one another\n";
+        if self.growth.points.iter().any(|(_, measured)| measured.deadlocked) {
+            text += "  in some executions all remaining processes waited for one another\n";
         }
         text += &format!("\n{:>8}{:>9}{:>11}   worst under\n", letter.to_string(), "worst", "mean");
         for (value, measured) in &self.growth.points {
@@ -331,8 +207,8 @@ impl Report<'_> {
                     "mean": measured.mean,
                     "schedule": measured.schedule.to_string(),
                     "passages": measured.passages,
-                    "cut": measured.cut,
-                    "stuck": measured.stuck,
+                    "cut": measured.truncated,
+                    "stuck": measured.deadlocked,
                 })
             })
             .collect();
@@ -341,7 +217,7 @@ impl Report<'_> {
             let first = values.next();
             values.all(|value| Some(value) == first).then_some(first)
         };
-        // What has no bound has no curve.
+        // Without a bound there is no curve.
         let bounded = growth.unbounded().is_none();
         json!({
             "algorithm": question.about.name,
@@ -366,7 +242,7 @@ impl Report<'_> {
     }
 }
 
-/// As people write it who mean both bounds.
+/// The class in the notation for a tight bound.
 fn theta(class: &str) -> String {
     class.replacen('O', "Θ", 1)
 }
@@ -376,8 +252,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_read_as_it_is_written() {
-        let range = |text| Range::parse(text).ok().map(|range| (range.variable, range.values()));
+    fn a_range_is_parsed_with_its_variable() {
+        let range = |text| parse(text).ok().map(|(variable, range)| (variable, range.values()));
         assert_eq!(range("2..16"), Some((Variable::N, vec![2, 4, 8, 16])));
         assert_eq!(range("n=3..20"), Some((Variable::N, vec![3, 6, 12, 20])));
         assert_eq!(range("k=1..4"), Some((Variable::K, vec![1, 2, 4])));
@@ -385,14 +261,5 @@ mod tests {
         for wrong in ["", "16", "0..4", "4..4", "8..2", "m=1..2", "1..x", "..", "2...8"] {
             assert_eq!(range(wrong), None, "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_glance_tells_the_class() {
-        let class = |name, cost| glance(registry::find(name).unwrap(), cost, Variable::N).map(|growth| growth.class());
-        assert_eq!(class("k-bakery", Cost::Dsm).as_deref(), Some("O(N)"));
-        assert_eq!(class("yang-anderson", Cost::Dsm).as_deref(), Some("O(log N)"));
-        assert_eq!(class("bakery", Cost::Dsm).as_deref(), Some("unbounded"));
-        assert_eq!(class("peterson", Cost::Dsm), None, "it is for two");
     }
 }

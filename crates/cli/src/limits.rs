@@ -1,22 +1,23 @@
-//! How much memory a check may take.
+//! Limits on a check, shared by the commands that check.
 use clap::Args;
 use doorway_checker::Model;
 
-/// How far a check may go, and on how many cores.
-#[derive(Args)]
+/// The limits on states and memory, and the number of threads.
+#[derive(Args, Clone)]
 pub(crate) struct Limits {
-    /// Stops when so many states have been found
+    /// Ends the search when it has found this number of states
     #[arg(long, value_name = "S")]
     max_states: Option<u64>,
-    /// Stops before using more memory, such as 500M or 8G [default: 3/4 of the machine's]
+    /// Ends the search before it uses more memory than this, such as 500M or 8G [default: 3/4 of the machine's]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_memory: Option<u64>,
-    /// Works on so many threads [default: one for each core]
+    /// Number of threads [default: one for each core]
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 }
 
 impl Limits {
+    /// Sets the limits that were given.
     pub(crate) fn apply(&self, mut model: Model) -> Model {
         if let Some(states) = self.max_states {
             model = model.max_states(states);
@@ -31,7 +32,7 @@ impl Limits {
     }
 }
 
-/// A size in bytes, or with K, M, G or T.
+/// Parses a size: a number of bytes, or a number with the unit K, M, G or T (powers of 1000).
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = match text[digits.len()..].to_ascii_uppercase().trim_end_matches('B').trim_end_matches('I') {
@@ -44,7 +45,7 @@ fn size(text: &str) -> Result<u64, String> {
     };
     match digits.parse::<f64>() {
         Ok(number) if number * unit >= 1e6 => Ok((number * unit) as u64),
-        Ok(_) => Err("nothing can be checked in less than 1M".to_string()),
+        Ok(_) => Err("the least size is 1M".to_string()),
         Err(_) => Err("a size is a number with K, M, G or T, such as 8G".to_string()),
     }
 }
@@ -54,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn sizes_are_parsed_with_and_without_units() {
         assert_eq!(size("2000000"), Ok(2_000_000));
         assert_eq!(size("1.5G"), Ok(1_500_000_000));
         assert_eq!(size("8gb"), Ok(8_000_000_000));

@@ -1,10 +1,12 @@
-//! `doorway`: run commands in line; list, check, measure and survey the algorithms.
+//! The command `doorway`: runs commands in order of arrival; lists, checks, measures and surveys the algorithms.
 mod bench;
 mod check;
 mod cover;
 mod grow;
+mod json;
 mod limits;
 mod list;
+mod lookup;
 mod output;
 mod plot;
 mod progress;
@@ -21,8 +23,7 @@ use clap::{Parser, Subcommand, error::ErrorKind};
 
 use output::{Answer, Trouble};
 
-/// Commands in line, so many at a time; and the fair locks behind it, each algorithm written once: run it, check it completely,
-/// read its counterexamples.
+/// Runs commands in order of arrival, at most k at a time; checks and measures the lock algorithms behind that
 #[derive(Parser)]
 #[command(name = "doorway", version, disable_help_subcommand = true)]
 struct Arguments {
@@ -35,27 +36,28 @@ enum Command {
     #[cfg(target_os = "linux")]
     #[command(about = run::ABOUT)]
     Run(run::Arguments),
-    /// Shows who is inside and who waits, in order
+    /// Shows the holders and the waiters of semaphores, in order
     #[cfg(target_os = "linux")]
     Status(status::Arguments),
-    /// Removes what is left of a line that nobody uses
+    /// Removes the file of a semaphore that no process uses
     #[cfg(target_os = "linux")]
     Forget(status::Forget),
-    /// Lists the algorithms, where they come from and what is claimed of them
+    /// Lists the algorithms, their sources, and whether they are correct or why they are broken
     List(list::Arguments),
-    /// Checks an algorithm: every run of it, every property
+    /// Checks every execution of an algorithm, for every property
     Check(check::Arguments),
-    /// Applies the covering argument to a lock of reads and writes: has it enough registers?
+    /// Applies the covering argument to a lock of reads and writes: does it have enough registers?
     Cover(cover::Arguments),
-    /// Computes the worst-case remote references of one passage, exactly; or how they grow
+    /// Computes the exact worst-case number of remote memory references of a passage, or how it grows
     Rmr(rmr::Arguments),
-    /// Measures locks side by side: ours, the standard library's, and other people's
+    /// Measures locks side by side: those of doorway, of the standard library and of other crates
     Bench(bench::Arguments),
-    /// Checks the whole catalogue, and prints what the texts claim beside what was found
+    /// Checks the whole catalogue, and prints what the sources claim beside what was found
     Survey(survey::Arguments),
 }
 
-// `doorway run` alone: a command that is run a thousand times should not each time learn what else there is.
+// The parser of `doorway run` alone. It starts a command, perhaps thousands of times, and building the parsers of the
+// other subcommands would delay each start.
 #[cfg(target_os = "linux")]
 #[derive(Parser)]
 #[command(name = "doorway run", bin_name = "doorway run", about = run::ABOUT)]
@@ -99,16 +101,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap says, on one line; help and version as they are.
+/// Puts an error of clap on one line. Help and version are answers, and stay unchanged.
 fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Answer { text, code: 0 }),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Trouble("say what to do: `doorway survey`, `doorway list` or `doorway check NAME`".to_string()))
+            Err(Trouble("no subcommand; try `doorway survey`, `doorway list` or `doorway check NAME`".to_string()))
         }
         _ => {
-            // The message, and what clap suggests; the usage is for --help.
+            // The message and clap's tips, without the usage, which `--help` prints.
             let lines: Vec<&str> = text
                 .lines()
                 .map(str::trim)
@@ -118,7 +120,7 @@ fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
             let message = lines.join("; ").replace(":;", ":");
             let message = message.strip_prefix("error: ").unwrap_or(&message).to_string();
             let message = message.replace("; For more information, try '--help'.", "");
-            Err(Trouble(format!("{message}; `doorway --help` shows how")))
+            Err(Trouble(format!("{message}; see `doorway --help`")))
         }
     }
 }

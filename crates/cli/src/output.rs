@@ -1,4 +1,4 @@
-//! What goes to standard output, and what to standard error.
+//! Output: results go to standard output, diagnostics to standard error. And the exit codes.
 use std::{
     fmt,
     fs::{self, OpenOptions},
@@ -7,20 +7,24 @@ use std::{
     process::ExitCode,
 };
 
-/// Everything asked for holds.
+/// The exit code if everything asked for holds.
 pub(crate) const HOLDS: u8 = 0;
-/// Something fails that should hold.
+/// The exit code if something fails that should hold.
 pub(crate) const FAILS: u8 = 1;
-/// It could not be decided, or the call was wrong.
+/// The exit code if something is undecided, or the call was wrong.
 pub(crate) const UNDECIDED: u8 = 2;
 
-/// What a command has to say: all of it is printed, or nothing.
+/// The result of a command: the text for standard output, and the exit code.
+///
+/// Text is printed only when the command has succeeded, so a failed command leaves standard output empty.
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) code: u8,
 }
 
-/// Why there is no answer: lower case, the thing in backticks, then the way out.
+/// The reason why a command has no [`Answer`], as a message for standard error.
+///
+/// A message is in lower case, has names in backticks, and ends with what the user can do.
 pub(crate) struct Trouble(pub(crate) String);
 
 impl<E: fmt::Display> From<E> for Trouble {
@@ -30,13 +34,14 @@ impl<E: fmt::Display> From<E> for Trouble {
 }
 
 impl Answer {
+    /// Prints the text, and returns the exit code.
     pub(crate) fn print(self) -> Result<ExitCode, Trouble> {
         let mut out = io::stdout().lock();
         match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
-            // Whoever was reading has seen enough.
+            // The reader has closed the pipe, as `head` does: not a failure.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             Err(error) => {
-                return Err(Trouble(format!("cannot write to standard output: {error}; write it somewhere else")));
+                return Err(Trouble(format!("cannot write to standard output: {error}; redirect it elsewhere")));
             }
             Ok(()) => {}
         }
@@ -44,15 +49,16 @@ impl Answer {
     }
 }
 
-/// Whether a file can be written: better known now than after a minute.
+/// Fails if the file cannot be written. Called before a long computation whose result goes into the file.
 pub(crate) fn try_writing(path: &Path) -> Result<(), Trouble> {
     OpenOptions::new().append(true).create(true).open(path).map(|_| ()).map_err(|error| unwritable(path, &error))
 }
 
+/// Writes the text to a file, which it replaces.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
     fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Trouble {
-    Trouble(format!("cannot write `{}`: {error}; write it somewhere else", path.display()))
+    Trouble(format!("cannot write `{}`: {error}; give another path", path.display()))
 }

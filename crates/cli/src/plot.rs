@@ -1,17 +1,19 @@
-//! Curves: in the terminal, and as SVG. The x axis is logarithmic; the y axis too, if the curve spans much. And bars, as SVG.
+//! Charts: curves of growth as text and as SVG, and bars as SVG.
+//!
+//! The x axis of a curve is logarithmic. The y axis is, too, if the largest value is far above the smallest.
 use std::fmt::Write;
 
 use doorway_simulator::{Growth, Measured};
 
-/// From the smallest to the largest value, on 0 to 1.
+/// An axis: maps values from `from` to `to` to positions from 0 to 1.
 struct Axis {
     from: f64,
     to: f64,
     is_logarithmic: bool,
 }
 
-/// A y axis is logarithmic if the largest value is so many times the smallest.
-const SPANS_MUCH: f64 = 32.0;
+/// A y axis is logarithmic if the largest value is more than this many times the smallest.
+const MAX_LINEAR_RATIO: f64 = 32.0;
 
 impl Axis {
     fn x(growth: &Growth) -> Axis {
@@ -23,11 +25,11 @@ impl Axis {
         let worst = || growth.points.iter().map(|(_, measured)| measured.worst as f64);
         let means = growth.points.iter().map(|(_, measured)| measured.mean);
         let (least, most) = (worst().chain(means).fold(f64::INFINITY, f64::min).max(1.0), worst().fold(1.0, f64::max));
-        let is_logarithmic = most > SPANS_MUCH * least;
+        let is_logarithmic = most > MAX_LINEAR_RATIO * least;
         Axis { from: if is_logarithmic { least } else { 0.0 }, to: most, is_logarithmic }
     }
 
-    /// Where a value is, from 0 to 1; None if it is off the axis.
+    /// The position of a value, from 0 to 1; `None` if it is not on the axis.
     fn at(&self, value: f64) -> Option<f64> {
         let scale = |value: f64| if self.is_logarithmic { value.log2() } else { value };
         let (from, to) = (scale(self.from), scale(self.to));
@@ -35,7 +37,7 @@ impl Axis {
         (-1e-9..=1.0 + 1e-9).contains(&at).then(|| at.clamp(0.0, 1.0))
     }
 
-    /// The value at a place from 0 to 1.
+    /// The value at a position from 0 to 1.
     fn value(&self, at: f64) -> f64 {
         if self.is_logarithmic {
             self.from * (self.to / self.from).powf(at)
@@ -45,7 +47,7 @@ impl Axis {
     }
 }
 
-/// In 80 columns.
+/// A curve as text, at most 80 columns wide.
 pub(crate) fn text(growth: &Growth) -> String {
     const WIDTH: usize = 64;
     const HEIGHT: usize = 12;
@@ -87,7 +89,7 @@ pub(crate) fn text(growth: &Growth) -> String {
     text + &format!("{:>8} └{}\n{:>10}{from}{legend:^space$}{to}\n", "", "─".repeat(WIDTH), "")
 }
 
-/// A picture that needs nothing else.
+/// A curve as a self-contained SVG document.
 pub(crate) fn svg(title: &str, growth: &Growth) -> String {
     const WIDTH: f64 = 640.0;
     const HEIGHT: f64 = 400.0;
@@ -104,7 +106,7 @@ pub(crate) fn svg(title: &str, growth: &Growth) -> String {
          <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
         escape(title)
     );
-    // A String takes all that is written to it.
+    // Writing to a String does not fail, here and below.
     for at in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let value = y.value(at);
         let height = up(value).unwrap_or(TOP);
@@ -130,7 +132,8 @@ pub(crate) fn svg(title: &str, growth: &Growth) -> String {
         svg,
         "<path d=\"M{LEFT} {TOP}V{foot}H{}\" fill=\"none\" stroke=\"#444\"/>\
          <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-         <text x=\"{LEFT}\" y=\"40\" fill=\"#666\">remote references of a passage: ● worst ○ mean, dashed: fitted</text>",
+         <text x=\"{LEFT}\" y=\"40\" fill=\"#666\">remote memory references of a passage: ● worst ○ mean, \
+         dashed: fitted</text>",
         WIDTH - RIGHT,
         WIDTH / 2.0,
         HEIGHT - 10.0,
@@ -162,26 +165,27 @@ pub(crate) fn svg(title: &str, growth: &Growth) -> String {
     svg + "</svg>\n"
 }
 
-/// One bar.
+/// One bar of a chart.
 pub(crate) struct Bar {
     pub(crate) label: String,
     pub(crate) value: f64,
-    /// The value in words.
+    /// The value as it is printed beside the bar.
     pub(crate) shown: String,
+    /// Whether the bar is filled.
     pub(crate) is_ours: bool,
 }
 
-/// Bars in groups, each group on its own scale.
+/// A bar chart as a self-contained SVG document: groups of bars, each group with a headline and its own scale.
 pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
     const WIDTH: f64 = 640.0;
     const LEFT: f64 = 220.0;
     const RIGHT: f64 = 80.0;
     const TOP: f64 = 40.0;
-    const LINE: f64 = 18.0;
-    /// A headline and some room before the next.
+    const ROW: f64 = 18.0;
+    /// The height of a headline and the space above it.
     const HEAD: f64 = 34.0;
-    let lines: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
-    let height = TOP + lines as f64 * LINE + groups.len() as f64 * HEAD;
+    let rows: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
+    let height = TOP + rows as f64 * ROW + groups.len() as f64 * HEAD;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
          font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
@@ -191,7 +195,7 @@ pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
     let mut y = TOP;
     for (head, bars) in groups {
         y += HEAD;
-        // A String takes all that is written to it.
+        // Writing to a String does not fail.
         let _ = writeln!(svg, "<text x=\"16\" y=\"{:.1}\" fill=\"#666\">{}</text>", y - 12.0, escape(head));
         let most = bars.iter().map(|bar| bar.value).fold(f64::MIN_POSITIVE, f64::max);
         for bar in bars {
@@ -210,12 +214,13 @@ pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
                 y + 4.0,
                 escape(&bar.shown),
             );
-            y += LINE;
+            y += ROW;
         }
     }
     svg + "</svg>\n"
 }
 
+/// The text with the characters escaped that SVG would take for markup.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }

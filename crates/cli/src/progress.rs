@@ -1,4 +1,4 @@
-//! How far a check is, on a terminal; and Ctrl-C.
+//! The progress of a command on a terminal, and its interruption by Ctrl-C.
 use std::{
     io::{IsTerminal, Write, stderr},
     sync::{
@@ -8,44 +8,48 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_checker::{Observer, Phase, Progress};
+use doorway_checker::{Error, Model, Observer, Phase, Progress};
 
-/// Set by Ctrl-C.
+use crate::output::Trouble;
+
+/// Whether Ctrl-C was pressed.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Shows the progress of one check on standard error, if that is a terminal.
+/// Shows the progress of one command on standard error, if that is a terminal.
 pub(crate) struct Watcher {
     title: String,
     start: Instant,
+    /// The time of the last output; `None` if standard error is not a terminal.
     shown: Option<Mutex<Instant>>,
 }
 
 impl Watcher {
+    /// Creates a watcher. The first one also installs the handler of Ctrl-C.
     pub(crate) fn new(title: String) -> Arc<Watcher> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
-            // ORDERING: a lone flag, looked at again and again; nothing is published through it.
+            // ORDERING: Relaxed: the flag is polled by itself, and publishes no other data.
             let interrupt = || {
                 if INTERRUPTED.swap(true, Relaxed) {
-                    std::process::exit(i32::from(crate::output::UNDECIDED)); // the second time: at once
+                    std::process::exit(i32::from(crate::output::UNDECIDED)); // a second Ctrl-C ends the process at once
                 }
             };
-            // Without a handler Ctrl-C still ends the process, only without what is known so far.
+            // If no handler can be installed, Ctrl-C ends the process without partial results.
             let _ = ctrlc::set_handler(interrupt);
         });
         let shown = stderr().is_terminal().then(|| Mutex::new(Instant::now()));
         Arc::new(Watcher { title, start: Instant::now(), shown })
     }
 
-    /// Shows what is being done.
+    /// Replaces the line of progress by this text.
     pub(crate) fn say(&self, text: &str) {
         if self.shown.is_some() {
             eprint!("\r\x1b[K{}: {text}", self.title);
-            let _ = stderr().flush(); // progress that cannot be shown is not worth an error
+            let _ = stderr().flush(); // an error in showing progress is ignored
         }
     }
 
-    /// Clears the line.
+    /// Clears the line of progress.
     pub(crate) fn done(&self) {
         if self.shown.is_some() {
             eprint!("\r\x1b[K");
@@ -60,10 +64,10 @@ pub(crate) fn interrupted() -> bool {
 
 impl Observer for Watcher {
     fn progress(&self, progress: &Progress) {
-        const EVERY: Duration = Duration::from_millis(200);
+        const INTERVAL: Duration = Duration::from_millis(200);
         let Some(shown) = &self.shown else { return };
         let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-        if shown.elapsed() < EVERY {
+        if shown.elapsed() < INTERVAL {
             return;
         }
         *shown = Instant::now();
@@ -73,11 +77,11 @@ impl Observer for Watcher {
         let text = match progress.phase {
             Phase::Searching => {
                 let growing = progress.growing.map_or(String::new(), |(register, values)| {
-                    format!("; `{register}` has held {values} values: does it grow for ever?")
+                    format!("; `{register}` has held {values} values and may grow for ever")
                 });
                 format!("{states} states, {rate:.1} M/s, depth {depth}, {megabytes} MB{growing}")
             }
-            Phase::Judging => format!("{states} states, {megabytes} MB; judging"),
+            Phase::Judging => format!("{states} states, {megabytes} MB; checking properties"),
         };
         self.say(&text);
     }
@@ -85,4 +89,16 @@ impl Observer for Watcher {
     fn cancelled(&self) -> bool {
         interrupted()
     }
+}
+
+/// Runs a check of an algorithm with progress, and can be interrupted.
+pub(crate) fn watched<T>(
+    name: &str,
+    model: Model,
+    check: impl FnOnce(Model) -> Result<T, Error>,
+) -> Result<T, Trouble> {
+    let watcher = Watcher::new(name.to_string());
+    let found = check(model.observer(watcher.clone()));
+    watcher.done();
+    found.map_err(|error| Trouble(format!("`{name}`: {error}")))
 }

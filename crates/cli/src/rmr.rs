@@ -1,34 +1,27 @@
 //! `doorway rmr`
 use clap::{Args, ValueEnum};
-use doorway_algorithms::{
-    About, Kind, Size,
-    registry::{self, Visitor},
-};
-use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Registers, RemoteReferences, View, remote_references};
-use doorway_memory::{Exclusion, Part};
+use doorway_algorithms::{About, Size};
+use doorway_checker::{Bound, Cost, FailedCas, RemoteReferences};
 use serde_json::{Value, json};
 
 use crate::{
     grow::{Growing, Question},
     limits::Limits,
+    lookup::{self, Sizes, find_lock, title},
     output::{Answer, HOLDS, Trouble, UNDECIDED},
-    progress::Watcher,
+    progress::watched,
 };
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The algorithm; `doorway list` shows them all
+    /// The lock; `doorway list` shows them all
     name: String,
-    /// How many processes
-    #[arg(short)]
-    n: Option<usize>,
-    /// How many may be inside at once
-    #[arg(short)]
-    k: Option<usize>,
-    /// What is remote: what is not in one's cache, or what is not at home
+    #[command(flatten)]
+    sizes: Sizes,
+    /// Which accesses are remote: those without a valid cached copy, or those of registers at home elsewhere
     #[arg(long, value_enum, default_value_t = Machine::Cc)]
     model: Machine,
-    /// Whether a compare-and-swap that fails makes others fetch the register again
+    /// Whether a failed compare-and-swap invalidates the copies of others
     #[arg(long, value_enum, default_value_t = Failed::Counts)]
     failed_cas: Failed,
     /// Each process makes at most R passages
@@ -56,25 +49,19 @@ enum Failed {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
-    let about = registry::find(&arguments.name)?;
-    if about.kind == Kind::Part {
-        return Err(Trouble(format!("`{}` is a part and has no passages; try a lock, such as `bakery`", about.name)));
-    }
+    let about = find_lock(&arguments.name, "passages")?;
     let cost = match (arguments.model, arguments.failed_cas) {
         (Machine::Dsm, _) => Cost::Dsm,
         (Machine::Cc, Failed::Counts) => Cost::Cc(FailedCas::Counts),
         (Machine::Cc, Failed::Free) => Cost::Cc(FailedCas::Free),
     };
     if arguments.grow.is_asked() {
-        let Arguments { n, k, passages, json, .. } = *arguments;
-        return arguments.grow.run(&Question { about, n, k, cost, model: name(arguments.model), passages, json });
+        let Arguments { sizes, passages, json, .. } = *arguments;
+        return arguments.grow.run(&Question { about, sizes, cost, model: name(arguments.model), passages, json });
     }
-    let size = about.size(arguments.n, arguments.k)?;
-    let mut model = arguments.limits.apply(Model::new(size.n).k(size.k));
-    if let Some(passages) = arguments.passages {
-        model = model.passages(passages);
-    }
-    let found = measure_one(about, size, model, cost)?;
+    let size = arguments.sizes.of(about)?;
+    let model = arguments.limits.apply(lookup::model(size, arguments.passages));
+    let found = watched(about.name, model, |model| doorway_catalogue::remote_references(about, size, &model, cost))?;
     let text = if arguments.json {
         format!("{:#}\n", as_json(about, size, arguments.model, &found))
     } else {
@@ -82,39 +69,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     };
     let code = if found.stopped { UNDECIDED } else { HOLDS };
     Ok(Answer { text, code })
-}
-
-/// Measures a lock of the catalogue, with progress.
-pub(crate) fn measure_one(
-    about: &'static About,
-    size: Size,
-    model: Model,
-    cost: Cost,
-) -> Result<RemoteReferences, Trouble> {
-    let watcher = Watcher::new(about.name.to_string());
-    let found = registry::visit(about, size, Measuring(model.observer(watcher.clone()), cost));
-    watcher.done();
-    found.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))
-}
-
-struct Measuring(Model, Cost);
-
-impl Visitor for Measuring {
-    type Space = Registers;
-    type Output = Result<RemoteReferences, Error>;
-
-    fn exclusion<A: Exclusion<View>>(
-        self,
-        _: &'static About,
-        _: Size,
-        make: impl Fn(&mut Registers) -> A,
-    ) -> Self::Output {
-        remote_references(&self.0, self.1, make)
-    }
-
-    fn part<A: Part<View>>(self, _: &'static About, _: Size, _: impl Fn(&mut Registers) -> A) -> Self::Output {
-        unreachable!("parts were turned away")
-    }
 }
 
 fn name(model: Machine) -> &'static str {
@@ -125,8 +79,7 @@ fn name(model: Machine) -> &'static str {
 }
 
 fn as_text(about: &About, size: Size, model: Machine, found: &RemoteReferences) -> String {
-    let k = if about.kind == Kind::KExclusion { format!(" k={}", size.k) } else { String::new() };
-    let head = format!("{} n={}{k}, {}: ", about.name, size.n, name(model));
+    let head = format!("{}, {}: ", title(about, size), name(model));
     let exactly = match () {
         () if found.is_exact() => "exactly",
         () if found.incomplete.is_some() => "at least",
@@ -137,16 +90,17 @@ fn as_text(about: &About, size: Size, model: Machine, found: &RemoteReferences) 
             let each: Vec<String> = found.per_process.iter().map(|worst| show(worst.bound)).collect();
             let each =
                 if each.iter().all(|one| *one == each[0]) { String::new() } else { format!(" ({})", each.join(", ")) };
-            format!("{head}{exactly} {most} remote references in the worst passage{each}, {} states\n", found.states)
+            let states = found.states;
+            format!("{head}{exactly} {most} remote memory references in the worst passage{each}, {states} states\n")
         }
-        Bound::Unbounded => format!("{head}remote references are unbounded, {} states\n", found.states),
+        Bound::Unbounded => format!("{head}remote memory references are unbounded, {} states\n", found.states),
     };
     if let Some(why) = &found.incomplete {
-        text += &format!("  not every run was seen: {why}\n");
+        text += &format!("  not every execution was explored: {why}\n");
     }
     let unbounded = found.per_process.iter().find(|worst| worst.bound == Bound::Unbounded);
-    if let Some(run) = unbounded.and_then(|worst| worst.run.as_ref()) {
-        text += &run.to_string();
+    if let Some(execution) = unbounded.and_then(|worst| worst.execution.as_ref()) {
+        text += &execution.to_string();
     }
     text
 }

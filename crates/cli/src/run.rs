@@ -1,4 +1,4 @@
-//! `doorway run`: a command in a place of a line that processes share, in the manner of flock(1).
+//! `doorway run`: runs a command while holding a permit of a semaphore that processes share, in the manner of flock(1).
 use std::{
     ffi::OsString,
     io::ErrorKind,
@@ -17,44 +17,44 @@ use signal_hook::{
 
 use crate::output::{Answer, Trouble};
 
-pub(crate) const ABOUT: &str = "Runs a command, so many at a time, in order of arrival";
+pub(crate) const ABOUT: &str = "Runs a command in order of arrival, with at most k commands at a time";
 
-/// No place was free: what `sysexits.h` calls a temporary failure.
-const NO_PLACE: u8 = 75;
+/// The default exit code if no permit was free: `EX_TEMPFAIL` of `sysexits.h`.
+const NO_PERMIT: u8 = 75;
 
-/// As shells have it.
+/// The exit codes of shells: the command cannot be run, or is not found, or signal n ended it (128 + n).
 const CANNOT_RUN: u8 = 126;
 const NOT_FOUND: u8 = 127;
-const KILLED: i32 = 128;
+const SIGNALLED: i32 = 128;
 
 type Signals = SignalsInfo<WithRawSiginfo>;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// So many at a time; whoever comes first decides, and then it is for all [default: 1]
+    /// Maximum number of concurrent holders; fixed by the first caller [default: 1]
     #[arg(short, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     k: Option<u16>,
-    /// Does not wait: ends at once if there is no place
+    /// Does not wait: exits at once if no permit is free
     #[arg(short, long = "nonblock", conflicts_with = "wait")]
     nonblock: bool,
-    /// Waits for so long at most
+    /// Waits for at most this time, then exits
     #[arg(short, long, value_name = "SECS", value_parser = seconds)]
     wait: Option<Duration>,
-    /// The exit code if there was no place in time
-    #[arg(short = 'E', long, value_name = "CODE", default_value_t = NO_PLACE)]
+    /// Exit code if no permit was free in time
+    #[arg(short = 'E', long, value_name = "CODE", default_value_t = NO_PERMIT)]
     conflict_exit_code: u8,
-    /// The place is free as soon as we are killed, even if the command goes on
+    /// Releases the permit when `doorway run` is killed, even if the command survives it
     #[arg(long)]
     close: bool,
-    /// A name, or a path of a file if it has a `/`
+    /// Name of the semaphore; with a `/`, the path of its file
     name: OsString,
-    /// The command and its arguments, as they are; no shell
+    /// Command and its arguments, passed on unchanged; there is no shell
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().map_err(|_| "it is a number of seconds, such as 10 or 0.5".to_string())?;
+    let seconds = text.parse().map_err(|_| "expected a number of seconds, such as 10 or 0.5".to_string())?;
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
@@ -66,20 +66,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         (_, None) => Some(semaphore.acquire()?),
     };
     let code = match permit {
-        Some(permit) => inside(arguments, permit)?,
+        Some(permit) => run_command(arguments, permit)?,
         None => arguments.conflict_exit_code,
     };
     Ok(Answer { text: String::new(), code })
 }
 
-/// Without `-k` it is as it is; and if there is none, for one.
+/// Opens the semaphore. Without `-k`, with the capacity that it has, or with capacity 1 if it does not exist.
 fn open(arguments: &Arguments) -> Result<Semaphore, Error> {
     let name = &arguments.name;
     match arguments.k {
         Some(k) => Semaphore::open(name, k.into()),
         None => match Semaphore::existing(name) {
             Err(Error::Missing { .. }) => match Semaphore::open(name, 1) {
-                // Another was faster.
+                // Another process created it meanwhile, with another capacity.
                 Err(Error::OtherK { .. }) => Semaphore::existing(name),
                 opened => opened,
             },
@@ -88,14 +88,14 @@ fn open(arguments: &Arguments) -> Result<Semaphore, Error> {
     }
 }
 
-/// Runs the command; its exit code, or 128 and the signal that ended it.
-fn inside(arguments: &Arguments, permit: Permit<'_>) -> Result<u8, Trouble> {
+/// Runs the command, and returns its exit code, or 128 + n if signal n ended it.
+fn run_command(arguments: &Arguments, permit: Permit<'_>) -> Result<u8, Trouble> {
     if !arguments.close {
         permit.keep_in_child()?;
     }
-    // From here on signals wait until they are read; in the command they are as usual.
+    // From here on `wait` reads the signals of this process. In the command they have their default actions.
     let mut signals = Signals::new([SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
-    let (program, words) = arguments.command.split_first().expect("clap asks for one at least");
+    let (program, words) = arguments.command.split_first().expect("clap requires at least one word");
     let mut child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
         Err(error) => {
@@ -104,39 +104,41 @@ fn inside(arguments: &Arguments, permit: Permit<'_>) -> Result<u8, Trouble> {
         }
     };
     let status = wait(&mut child, &mut signals)?;
-    // The next one may come in before we have ended.
+    // The next waiter need not wait until this process has ended.
     drop(permit);
-    let code = status.code().or_else(|| status.signal().map(|signal| KILLED + signal));
+    let code = status.code().or_else(|| status.signal().map(|signal| SIGNALLED + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(CANNOT_RUN))
 }
 
-/// Waits for the command to end, and sends on to it what is sent to us. What comes from the terminal has been sent to both.
+/// Waits until the command ends, and forwards signals to it.
+///
+/// Signals from the terminal are not forwarded: the terminal sends them to the command too.
 fn wait(child: &mut Child, signals: &mut Signals) -> Result<ExitStatus, Trouble> {
     let pid = Pid::from_child(child);
     loop {
-        // It may have ended before its signal is read.
+        // The command may end before the loop reads its first signal.
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         for sent in signals.wait() {
-            let is_from_a_process = sent.si_code <= 0; // the kernel's own are above
+            let is_from_a_process = sent.si_code <= 0; // signals of the kernel have positive codes
             let signal = Signal::from_named_raw(sent.si_signo).filter(|&signal| signal != Signal::CHILD);
             if let (true, Some(signal)) = (is_from_a_process, signal) {
-                // If it has ended in the meantime there is nobody to tell.
+                // A signal that must not be sent, as to a command of another user, is dropped.
                 let _ = kill_process(pid, signal);
             }
         }
     }
 }
 
-/// For people to read, so that words with spaces can be told apart.
+/// The command line as `doorway status` shows it, quoted like shell words.
 fn command_line(words: &[OsString]) -> String {
-    let shown = |word: &OsString| {
+    let quote = |word: &OsString| {
         let word = word.to_string_lossy();
         let is_plain = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,+@%".contains(c));
         if is_plain { word.into_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
     };
-    words.iter().map(shown).collect::<Vec<_>>().join(" ")
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -144,13 +146,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_a_shell_would_break_are_quoted() {
+    fn command_line_quotes_words_that_a_shell_would_split() {
         let words = ["echo", "a b", "it's", "", "--x=1"].map(OsString::from);
         assert_eq!(command_line(&words), r"echo 'a b' 'it'\''s' '' --x=1");
     }
 
     #[test]
-    fn a_time_is_a_number_of_seconds() {
+    fn wait_takes_a_finite_non_negative_number_of_seconds() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         assert!(["-1", "soon", "nan", "1e300"].iter().all(|text| seconds(text).is_err()));
     }

@@ -8,16 +8,16 @@ use std::{
 };
 
 use clap::Args;
-use doorway::process::{Error, Person, Semaphore, names};
+use doorway::process::{Error, Participant, Semaphore, names};
 use serde_json::{Value, json};
 
 use crate::output::{Answer, HOLDS, Trouble};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// A name, or a path of a file if it has a `/` [default: all names of yours]
+    /// Name of the semaphore; with a `/`, the path of its file [default: all names of the user]
     name: Option<OsString>,
-    /// Shows it again and again, until Ctrl-C
+    /// Prints the status twice per second, until Ctrl-C
     #[arg(long)]
     watch: bool,
     /// Prints JSON
@@ -27,30 +27,30 @@ pub(crate) struct Arguments {
 
 #[derive(Args)]
 pub(crate) struct Forget {
-    /// A name, or a path of a file if it has a `/`
+    /// Name of the semaphore; with a `/`, the path of its file
     name: OsString,
 }
 
-/// So often it is shown anew.
-const EVERY: Duration = Duration::from_millis(500);
+/// The pause between two outputs of `--watch`.
+const INTERVAL: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     if arguments.watch {
         return watch(arguments);
     }
-    Ok(Answer { text: look(arguments)?, code: HOLDS })
+    Ok(Answer { text: render(arguments)?, code: HOLDS })
 }
 
 fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
     let clear = if stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
     loop {
-        let shown = format!("{clear}{}", look(arguments)?);
+        let shown = format!("{clear}{}", render(arguments)?);
         let mut out = stdout().lock();
-        // Whoever was reading has seen enough.
+        // The reader has closed the pipe.
         if out.write_all(shown.as_bytes()).and_then(|()| out.flush()).is_err() {
             return Ok(Answer { text: String::new(), code: HOLDS });
         }
-        thread::sleep(EVERY);
+        thread::sleep(INTERVAL);
     }
 }
 
@@ -59,63 +59,66 @@ pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Trouble> {
     Ok(Answer { text: String::new(), code: HOLDS })
 }
 
-fn look(arguments: &Arguments) -> Result<String, Trouble> {
-    let lines = match &arguments.name {
-        Some(name) => vec![Line::of(name)?],
+/// The status of the semaphore asked for, or of all semaphores of the user, as text or JSON.
+fn render(arguments: &Arguments) -> Result<String, Trouble> {
+    let snapshots = match &arguments.name {
+        Some(name) => vec![Snapshot::of(name)?],
+        // A file may be removed after it was listed.
         None => names()?
             .iter()
-            .map(Line::of)
-            .filter(|line| !matches!(line, Err(Error::Missing { .. })))
+            .map(Snapshot::of)
+            .filter(|snapshot| !matches!(snapshot, Err(Error::Missing { .. })))
             .collect::<Result<_, _>>()?,
     };
-    Ok(match (&lines[..], arguments.json) {
-        ([line], true) if arguments.name.is_some() => format!("{:#}\n", line.as_json()),
-        (_, true) => format!("{:#}\n", lines.iter().map(Line::as_json).collect::<Value>()),
-        ([], false) => "nobody has used a name yet: `doorway run NAME -- CMD` does\n".to_string(),
-        (_, false) => lines.iter().map(Line::as_text).collect::<Vec<_>>().join("\n"),
+    Ok(match (&snapshots[..], arguments.json) {
+        ([snapshot], true) if arguments.name.is_some() => format!("{:#}\n", snapshot.as_json()),
+        (_, true) => format!("{:#}\n", snapshots.iter().map(Snapshot::as_json).collect::<Value>()),
+        ([], false) => "there are no named semaphores; `doorway run NAME -- CMD` creates one\n".to_string(),
+        (_, false) => snapshots.iter().map(Snapshot::as_text).collect::<Vec<_>>().join("\n"),
     })
 }
 
-/// One line of processes, as it was seen.
-struct Line {
+/// The holders and waiters of a semaphore at one moment.
+struct Snapshot {
     name: String,
     path: String,
     k: usize,
     slots: usize,
     now: SystemTime,
-    inside: Vec<Person>,
-    waiting: Vec<Person>,
+    holders: Vec<Participant>,
+    waiters: Vec<Participant>,
 }
 
-impl Line {
-    fn of(name: &OsString) -> Result<Line, Error> {
+impl Snapshot {
+    fn of(name: &OsString) -> Result<Snapshot, Error> {
         let semaphore = Semaphore::existing(name)?;
-        Ok(Line {
+        Ok(Snapshot {
             name: name.to_string_lossy().into_owned(),
             path: semaphore.path().to_string_lossy().into_owned(),
             k: semaphore.k(),
             slots: semaphore.slots(),
             now: SystemTime::now(),
-            inside: semaphore.holders(),
-            // Who has ended no longer waits; who has ended inside still has its place until somebody comes.
-            waiting: semaphore.waiters().into_iter().filter(|person| person.alive).collect(),
+            // A dead holder is shown, since it keeps its permit until it is reaped. A dead waiter never enters.
+            holders: semaphore.holders(),
+            waiters: semaphore.waiters().into_iter().filter(|waiter| waiter.alive).collect(),
         })
     }
 
-    fn since(&self, person: &Person) -> Duration {
-        self.now.duration_since(person.since).unwrap_or_default()
+    /// For how long the process has been a holder or waiter.
+    fn duration(&self, participant: &Participant) -> Duration {
+        self.now.duration_since(participant.since).unwrap_or_default()
     }
 
     fn as_json(&self) -> Value {
-        let person = |person: &Person| {
-            let since = person.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let object = |participant: &Participant| {
+            let since = participant.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             json!({
-                "pid": person.pid,
-                "command": person.what,
+                "pid": participant.pid,
+                "command": participant.what,
                 "since": since.as_secs_f64(),
-                "seconds": self.since(person).as_secs_f64(),
-                "ticket": person.ticket,
-                "alive": person.alive,
+                "seconds": self.duration(participant).as_secs_f64(),
+                "ticket": participant.ticket,
+                "alive": participant.alive,
             })
         };
         json!({
@@ -123,27 +126,27 @@ impl Line {
             "path": self.path,
             "k": self.k,
             "slots": self.slots,
-            "holders": self.inside.iter().map(person).collect::<Value>(),
-            "waiters": self.waiting.iter().map(person).collect::<Value>(),
+            "holders": self.holders.iter().map(object).collect::<Value>(),
+            "waiters": self.waiters.iter().map(object).collect::<Value>(),
         })
     }
 
     fn as_text(&self) -> String {
-        let Line { name, k, inside, waiting, .. } = self;
-        // A String takes all that is written to it.
-        let mut text = format!("{name}: {} of {k} inside, {} in line\n", inside.len(), waiting.len());
-        let places =
-            inside.iter().map(|_| "inside".to_string()).chain((1..=waiting.len()).map(|place| place.to_string()));
-        for (place, person) in places.zip(inside.iter().chain(waiting)) {
-            let dead = if person.alive { "" } else { " (has ended; the next to come goes in)" };
-            let (pid, what) = (person.pid, &person.what);
-            let _ = writeln!(text, "{place:>8}  {pid:>8}  {:>8}  {what}{dead}", span(self.since(person)));
+        let Snapshot { name, k, holders, waiters, .. } = self;
+        let mut text = format!("{name}: {} of {k} holders, {} waiting\n", holders.len(), waiters.len());
+        let positions = (1..=waiters.len()).map(|position| position.to_string());
+        let labels = holders.iter().map(|_| "holder".to_string()).chain(positions);
+        for (label, participant) in labels.zip(holders.iter().chain(waiters)) {
+            let dead = if participant.alive { "" } else { " (dead; its permit goes to the next waiter)" };
+            let (pid, what) = (participant.pid, &participant.what);
+            // Writing to a String does not fail.
+            let _ = writeln!(text, "{label:>8}  {pid:>8}  {:>8}  {what}{dead}", span(self.duration(participant)));
         }
         text
     }
 }
 
-/// In units that fit.
+/// A duration in a unit that suits its length.
 fn span(time: Duration) -> String {
     match time.as_secs() {
         0..10 => format!("{:.1} s", time.as_secs_f64()),
@@ -159,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_is_shown_in_units_that_fit() {
+    fn durations_are_shown_in_units_that_suit_their_length() {
         let spans = [0.25, 59.0, 600.0, 10_000.0, 200_000.0].map(|seconds| span(Duration::from_secs_f64(seconds)));
         assert_eq!(spans, ["0.2 s", "59 s", "10 min", "2 h", "2 days"]);
     }

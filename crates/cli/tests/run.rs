@@ -1,4 +1,4 @@
-//! `doorway run`, `status` and `forget`, with processes as users have them.
+//! Tests of `doorway run`, `status` and `forget` with real processes and signals.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -49,7 +49,7 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Starts one that stays inside until it is killed, or ended by `end`.
+    /// Starts the command in the background.
     fn start(&self, arguments: &[&str]) -> Child {
         self.doorway(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
@@ -69,17 +69,18 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Looks until it is so; how long that may take says only when to give up.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+/// Polls until the condition holds, and fails after 30 s.
+fn until(what: &str, condition: impl Fn() -> bool) {
     let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < Duration::from_secs(30), "for 30 s it was not so that {what}");
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(30), "after 30 s it does not hold that {what}");
         thread::sleep(Duration::from_millis(2));
     }
 }
 
-fn pids(people: &Value) -> Vec<u64> {
-    people.as_array().unwrap().iter().map(|person| person["pid"].as_u64().unwrap()).collect()
+/// The process ids of holders or waiters.
+fn pids(participants: &Value) -> Vec<u64> {
+    participants.as_array().unwrap().iter().map(|participant| participant["pid"].as_u64().unwrap()).collect()
 }
 
 fn signal(process: &Child, signal: &str) {
@@ -87,7 +88,7 @@ fn signal(process: &Child, signal: &str) {
     assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
 }
 
-/// Children of a process, as the kernel lists them.
+/// The children of a process, from `/proc`.
 fn children(process: &Child) -> Vec<u32> {
     let pid = process.id();
     let listed = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
@@ -95,13 +96,13 @@ fn children(process: &Child) -> Vec<u32> {
 }
 
 fn is_alive(pid: u32) -> bool {
-    // A zombie has ended.
+    // A zombie is dead.
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().starts_with(" Z"))
 }
 
 #[test]
-fn the_exit_code_is_the_commands() {
+fn exits_with_the_exit_code_of_the_command() {
     let home = Home::new();
     assert_eq!(home.code(&["run", "gpu", "--", "true"]), Some(0));
     assert_eq!(home.code(&["run", "gpu", "--", "sh", "-c", "exit 7"]), Some(7));
@@ -116,17 +117,17 @@ fn the_exit_code_is_the_commands() {
 }
 
 #[test]
-fn arguments_are_passed_as_they_are() {
+fn passes_arguments_on_unchanged() {
     let home = Home::new();
     let output = home.output(&["run", "-k", "2", "gpu", "--", "printf", "[%s]", "a b", "$HOME", "", "*", "--", "-n"]);
     assert_eq!(text(&output.stdout), "[a b][$HOME][][*][--][-n]");
 }
 
 #[test]
-fn who_finds_no_place_in_time_says_so() {
+fn exits_with_the_conflict_code_if_no_permit_is_free_in_time() {
     let home = Home::new();
     let mut holder = home.start(&["run", "gpu", "--", "sleep", "1000"]);
-    until("it is inside", || home.code(&["run", "-n", "gpu", "--", "true"]) == Some(75));
+    until("the semaphore has a holder", || home.code(&["run", "-n", "gpu", "--", "true"]) == Some(75));
     assert_eq!(home.code(&["run", "-n", "-E", "9", "gpu", "--", "true"]), Some(9));
     assert_eq!(home.code(&["run", "-w", "0.01", "gpu", "--", "true"]), Some(75));
     signal(&holder, "-TERM");
@@ -136,15 +137,15 @@ fn who_finds_no_place_in_time_says_so() {
 }
 
 #[test]
-fn wrong_calls_are_refused() {
+fn refuses_wrong_calls_with_a_message() {
     let home = Home::new();
     assert_eq!(home.code(&["run", "-k", "2", "gpu", "--", "true"]), Some(0));
     for (arguments, says) in [
-        (&["run", "-k", "3", "gpu", "--", "true"][..], "lets 2 in at a time, not 3"),
+        (&["run", "-k", "3", "gpu", "--", "true"][..], "has capacity 2, not 3"),
         (&["run", "gpu"], "CMD"),
         (&["run", "-k", "0", "gpu", "--", "true"], "0"),
         (&["run", "-w", "soon", "gpu", "--", "true"], "soon"),
-        (&["run", ".hidden", "--", "true"], "is no name"),
+        (&["run", ".hidden", "--", "true"], "is not a valid name"),
         (&["run", "/no/such/directory/x", "--", "true"], "/no/such/directory/x"),
         (&["status", "nothing"], "does not exist"),
         (&["forget", "nothing"], "does not exist"),
@@ -153,12 +154,12 @@ fn wrong_calls_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(text(&output.stderr).contains(says), "{arguments:?}: {}", text(&output.stderr));
     }
-    assert_eq!(home.code(&["run", "gpu", "--", "true"]), Some(0), "without -k it is as it is");
+    assert_eq!(home.code(&["run", "gpu", "--", "true"]), Some(0), "without -k the capacity stays");
     assert_eq!(home.status("gpu")["k"], 2);
 }
 
 #[test]
-fn garbage_is_not_overwritten() {
+fn does_not_overwrite_a_foreign_file() {
     let home = Home::new();
     let path = home.path("precious");
     fs::write(&path, "somebody's thesis").unwrap();
@@ -169,7 +170,7 @@ fn garbage_is_not_overwritten() {
 }
 
 #[test]
-fn the_queue_can_be_looked_at_and_is_served_in_order() {
+fn status_shows_the_queue_and_waiters_enter_in_order() {
     let home = Home::new();
     let log = home.path("log");
     let job = |i: usize| {
@@ -180,27 +181,27 @@ fn the_queue_can_be_looked_at_and_is_served_in_order() {
     let mut jobs = Vec::new();
     for i in 0..6 {
         jobs.push(job(i));
-        let there = || {
+        let participants = || {
             home.status("gpu")["holders"].as_array().unwrap().len()
                 + home.status("gpu")["waiters"].as_array().unwrap().len()
         };
-        until("it is in line", || home.path("doorway").join("gpu").exists() && there() == i + 1);
+        until("the job has arrived", || home.path("doorway").join("gpu").exists() && participants() == i + 1);
     }
     let status = home.status("gpu");
     assert_eq!(pids(&status["holders"]), [u64::from(jobs[0].id()), jobs[1].id().into()]);
-    let line: Vec<u64> = jobs[2..].iter().map(|job| job.id().into()).collect();
-    assert_eq!(pids(&status["waiters"]), line);
+    let waiters: Vec<u64> = jobs[2..].iter().map(|job| job.id().into()).collect();
+    assert_eq!(pids(&status["waiters"]), waiters);
     assert!(status["waiters"][0]["command"].as_str().unwrap().starts_with("sh -c 'echo 2"));
     let shown = text(&home.output(&["status", "gpu"]).stdout);
-    assert!(shown.starts_with("gpu: 2 of 2 inside, 4 in line\n"), "{shown}");
+    assert!(shown.starts_with("gpu: 2 of 2 holders, 4 waiting\n"), "{shown}");
     let all: Value = serde_json::from_slice(&home.output(&["status", "--json"]).stdout).unwrap();
     assert_eq!(all[0]["name"], "gpu");
-    assert_eq!(home.code(&["forget", "gpu"]), Some(2), "it is in use");
+    assert_eq!(home.code(&["forget", "gpu"]), Some(2), "the semaphore is in use");
     for (i, mut job) in jobs.into_iter().enumerate() {
         fs::write(home.path(&i.to_string()), "").unwrap();
         assert_eq!(job.wait().unwrap().code(), Some(0));
         let started = || fs::read_to_string(&log).unwrap().lines().count();
-        until("the next one has started", || started() == (i + 3).min(6));
+        until("the next job has started", || started() == (i + 3).min(6));
     }
     let order: Vec<usize> = fs::read_to_string(&log).unwrap().lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(order[2..], [2, 3, 4, 5]);
@@ -209,36 +210,36 @@ fn the_queue_can_be_looked_at_and_is_served_in_order() {
 }
 
 #[test]
-fn signals_go_to_the_command() {
+fn forwards_signals_to_the_command() {
     let home = Home::new();
     let ready = home.path("ready");
     let script =
         format!("trap 'exit 33' USR1; trap 'exit 44' INT; touch {}; while :; do sleep 0.01; done", ready.display());
     for (name, code) in [("-USR1", 33), ("-INT", 44)] {
         let mut wrapper = home.start(&["run", "gpu", "--", "sh", "-c", &script]);
-        until("it is ready", || ready.exists());
+        until("the command is ready", || ready.exists());
         signal(&wrapper, name);
         assert_eq!(wrapper.wait().unwrap().code(), Some(code));
         fs::remove_file(&ready).unwrap();
     }
     let mut wrapper =
         home.start(&["run", "gpu", "--", "sh", "-c", &format!("touch {}; exec sleep 1000", ready.display())]);
-    until("it is ready", || ready.exists());
+    until("the command is ready", || ready.exists());
     signal(&wrapper, "-TERM");
     assert_eq!(wrapper.wait().unwrap().code(), Some(128 + 15));
 }
 
-/// Who waits has no command yet and simply ends.
+/// A waiter has started no command yet, so a signal ends it.
 #[test]
-fn who_is_ended_in_line_leaves_it() {
+fn a_killed_waiter_leaves_the_queue() {
     let home = Home::new();
     let mut holder = home.start(&["run", "gpu", "--", "sleep", "1000"]);
-    until("it is inside", || {
+    until("the semaphore has a holder", || {
         home.path("doorway").join("gpu").exists() && pids(&home.status("gpu")["holders"]).len() == 1
     });
     let mut waiter = home.start(&["run", "gpu", "--", "true"]);
-    until("it is in line", || pids(&home.status("gpu")["waiters"]).len() == 1);
-    // Not SIGINT, which is ignored in what a script has started in the background.
+    until("the semaphore has a waiter", || pids(&home.status("gpu")["waiters"]).len() == 1);
+    // Not SIGINT, which processes that a script starts in the background ignore.
     signal(&waiter, "-TERM");
     assert_eq!(waiter.wait().unwrap().signal(), Some(15));
     let mut next = home.start(&["run", "gpu", "--", "true"]);
@@ -248,7 +249,7 @@ fn who_is_ended_in_line_leaves_it() {
 }
 
 #[test]
-fn a_command_keeps_the_place_if_only_the_wrapper_is_killed() {
+fn a_command_keeps_the_permit_if_only_the_wrapper_is_killed() {
     let home = Home::new();
     let mut wrapper = home.start(&["run", "gpu", "--", "sleep", "1000"]);
     until("the command runs", || children(&wrapper).len() == 1);
@@ -256,7 +257,7 @@ fn a_command_keeps_the_place_if_only_the_wrapper_is_killed() {
     signal(&wrapper, "-KILL");
     wrapper.wait().unwrap();
     assert!(is_alive(command));
-    assert_eq!(home.code(&["run", "-w", "0.3", "gpu", "--", "true"]), Some(75), "the command goes on");
+    assert_eq!(home.code(&["run", "-w", "0.3", "gpu", "--", "true"]), Some(75), "the command still runs");
     assert_eq!(home.status("gpu")["holders"][0]["alive"], true);
     let mut next = home.start(&["run", "gpu", "--", "true"]);
     assert!(Command::new("kill").args(["-KILL", &command.to_string()]).status().unwrap().success());
@@ -264,7 +265,7 @@ fn a_command_keeps_the_place_if_only_the_wrapper_is_killed() {
 }
 
 #[test]
-fn with_close_it_does_not() {
+fn with_close_a_killed_wrapper_releases_the_permit() {
     let home = Home::new();
     let mut wrapper = home.start(&["run", "--close", "gpu", "--", "sleep", "1000"]);
     until("the command runs", || children(&wrapper).len() == 1);
@@ -276,9 +277,9 @@ fn with_close_it_does_not() {
     assert!(Command::new("kill").args(["-KILL", &command.to_string()]).status().unwrap().success());
 }
 
-/// The command holds no descriptor but its own three with `--close`, and one more without.
+/// With `--close` it inherits none.
 #[test]
-fn what_the_command_inherits_is_as_said() {
+fn a_command_inherits_one_descriptor_of_the_file_unless_closed() {
     let home = Home::new();
     let count = |arguments: &[&str]| {
         let mut child = home.doorway(arguments).stdout(Stdio::piped()).spawn().unwrap();
@@ -293,7 +294,7 @@ fn what_the_command_inherits_is_as_said() {
 }
 
 #[test]
-fn a_path_is_taken_as_it_is() {
+fn a_name_with_a_slash_is_the_path_of_the_file() {
     let home = Home::new();
     let path = home.path("lock");
     let path: &Path = &path;
@@ -303,34 +304,40 @@ fn a_path_is_taken_as_it_is() {
     assert!(!path.exists());
 }
 
-/// A path that both may open is one line for both; one that the other may not is refused. Wants to be root, to be two users.
+/// A file that only one user may open is refused to the other. The test needs root to act as two users.
 #[test]
-fn two_users_can_share_a_path() {
-    const ANOTHER: u32 = 65534;
+fn two_users_share_a_file_that_both_may_open() {
+    const OTHER_USER: u32 = 65534;
     let home = Home::new();
     if fs::metadata(&home.0).unwrap().uid() != 0 {
-        eprintln!("only root can be two users: nothing was tried");
+        eprintln!("skipped: only root can act as two users");
         return;
     }
     fs::set_permissions(&home.0, fs::Permissions::from_mode(0o777)).unwrap();
-    // A copy, since the other may not get to where it was built.
+    // A copy, since the other user may not have access to the build directory.
     let program = home.path("doorway");
     fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
     let path = home.path("shared").to_str().unwrap().to_string();
-    let as_another = |arguments: &[&str]| {
-        Command::new(&program).args(arguments).uid(ANOTHER).gid(ANOTHER).env_remove("XDG_RUNTIME_DIR").output().unwrap()
+    let as_other_user = |arguments: &[&str]| {
+        Command::new(&program)
+            .args(arguments)
+            .uid(OTHER_USER)
+            .gid(OTHER_USER)
+            .env_remove("XDG_RUNTIME_DIR")
+            .output()
+            .unwrap()
     };
     assert_eq!(home.code(&["run", &path, "--", "true"]), Some(0));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-    let refused = as_another(&["run", &path, "--", "true"]);
+    let refused = as_other_user(&["run", &path, "--", "true"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("Permission denied"), "{}", text(&refused.stderr));
 
     fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
     let mut holder = home.start(&["run", &path, "--", "sleep", "1000"]);
-    until("it is inside", || home.status(&path)["holders"].as_array().unwrap().len() == 1);
-    assert_eq!(as_another(&["run", "-n", &path, "--", "true"]).status.code(), Some(75));
+    until("the semaphore has a holder", || home.status(&path)["holders"].as_array().unwrap().len() == 1);
+    assert_eq!(as_other_user(&["run", "-n", &path, "--", "true"]).status.code(), Some(75));
     signal(&holder, "-TERM");
     holder.wait().unwrap();
-    assert_eq!(as_another(&["run", "-w", "20", &path, "--", "true"]).status.code(), Some(0));
+    assert_eq!(as_other_user(&["run", "-w", "20", &path, "--", "true"]).status.code(), Some(0));
 }

@@ -1,13 +1,13 @@
-/* Lamport's bakery for three processes, as in crates/algorithms/src/mutex/bakery.rs; its header has the lines.
+/* Lamport's bakery for three processes, as in crates/algorithms/src/mutex/bakery.rs, which lists the lines.
 
-   Numbers grow without bound, and SPIN needs one: a process that would take a number above CAP stops for ever where it
-   is. So SPIN's answer is for the runs in which none does. Ours needs no cap and is for all runs: `doorway` tells
-   numbers apart by their order alone. The states of the two are therefore not the same.
+   Numbers grow without bound, and SPIN needs a bound: a process that would take a number above CAP blocks for ever. So
+   SPIN's answer is about the executions in which no process does. `doorway` needs no cap, since it tells numbers apart
+   only by their order, and its answer is about all executions. The two state spaces therefore differ.
 
-   One step is one access. Loops are unrolled and every process is a proctype of its own, so that a process is no more
-   than where it is and the maximum it has seen, which it forgets when it has chosen: the least SPIN can be given to
-   store. `inside` is set in the step that enters and cleared in the step that leaves, so it makes no states of its
-   own. */
+   One step is one access. To give SPIN as little as possible to store, loops are unrolled and every process is a
+   proctype of its own: the state of a process is its location and the maximum it has read, which it resets after
+   choosing. `inside` is set in the step that enters the critical section and cleared in the step that leaves it, so it
+   adds no states. */
 
 #define CAP 8
 
@@ -22,7 +22,7 @@ bit inside;
 #define READ(i)        max = (number##i > max -> number##i : max)
 #define CHOOSE(p)      d_step { max < CAP -> number##p = max + 1; max = 0 }
 
-/* 7, 8. Nobody but p writes its number, so p's is at hand without an access. */
+/* 7, 8. Only p writes number[p], so p knows it without an access. */
 #define PASS(p, i, step) \
 	!choosing##i; \
 	step((number##i == 0 || number##i > number##p || (number##i == number##p && i > p)))
@@ -30,7 +30,7 @@ bit inside;
 /* 10 */
 #define EXIT(p)        d_step { number##p = 0; inside = 0 } goto start
 
-/* The process p among the others a, b. */
+/* Process p; the others are a and b. */
 #define PROCESS(p, a, b) \
 	active proctype P##p() { \
 		unsigned max : 4; \

@@ -1,8 +1,8 @@
-/* The Filter lock for four processes, as in crates/algorithms/src/mutex/filter.rs; its header has the lines.
+/* The Filter lock for four processes, as in crates/algorithms/src/mutex/filter.rs, which lists the lines.
 
-   One step is one access. Loops are unrolled and every process is a proctype of its own, so that a process is no more
-   than where it is and a register no more than its bits: the least SPIN can be given to store. `inside` is set in the
-   step that enters and cleared in the step that leaves, so it makes no states of its own. */
+   One step is one access. To give SPIN as little as possible to store, loops are unrolled, every process is a proctype
+   of its own, whose state is its location, and a register has only the bits it needs. `inside` is set in the step that
+   enters the critical section and cleared in the step that leaves it, so it adds no states. */
 
 unsigned level0 : 2, level1 : 2, level2 : 2, level3 : 2;
 unsigned victim1 : 2, victim2 : 2, victim3 : 2;
@@ -14,7 +14,7 @@ bit inside;
 /* 14, 15 */
 #define ANNOUNCE(i, me) level##me = i; victim##i = me
 
-/* 17, one k: on a conflict from the first k again. `step` is what being let through is: JUST, or ENTER at the last. */
+/* 17, for one k. On a conflict, restarts with the first k. `step` is JUST, or ENTER if this is the last condition. */
 #define PASS(i, me, k, step) \
 	if \
 	:: step(level##k < i) \
@@ -28,7 +28,7 @@ bit inside;
 /* 22 */
 #define EXIT(me)       d_step { level##me = 0; inside = 0 } goto start
 
-/* 13: the process `me` among the others a, b, c. */
+/* 13: process `me`; the others are a, b and c. */
 #define PROCESS(me, a, b, c) \
 	active proctype P##me() { \
 		start: ANNOUNCE(1, me); \

@@ -1,8 +1,8 @@
-/* The one-bit algorithm for six processes, as in crates/algorithms/src/mutex/one_bit.rs; its header has the lines.
+/* The one-bit algorithm for six processes, as in crates/algorithms/src/mutex/one_bit.rs, which lists the lines.
 
-   One step is one access. Loops are unrolled and every process is a proctype of its own, so that a process is no more
-   than where it is and a flag no more than a bit: the least SPIN can be given to store. `inside` is set in the step
-   that enters and cleared in the step that leaves, so it makes no states of its own. */
+   One step is one access. To give SPIN as little as possible to store, loops are unrolled, every process is a proctype
+   of its own, whose state is its location, and a flag is a bit. `inside` is set in the step that enters the critical
+   section and cleared in the step that leaves it, so it adds no states. */
 
 bit flag0, flag1, flag2, flag3, flag4, flag5;
 bit inside;
@@ -10,11 +10,13 @@ bit inside;
 #define JUST(access)   access
 #define ENTER(access)  d_step { access -> assert(!inside); inside = 1 }
 
-/* 9, out of the remainder or after standing back: two places, as in our source, where only the first is a doorway.
-   For exclusion alone one place would do, and there would be 581,380 states and not 971,615. */
+/* 9, from the remainder or after lowering the flag for another process. These are two locations, as in one_bit.rs,
+   where only the first is in the doorway. For exclusion alone one location would suffice, with 581,380 states instead
+   of 971,615. */
 #define RAISE(i)       start: flag##i = 1; goto scan; again: flag##i = 1; scan:
 
-/* 11 to 14: stands back for a lower one. `step` is what being let through is: JUST, or ENTER if nobody is higher. */
+/* 11 to 14: if the lower process j has raised its flag, lowers flag i and waits until j lowers its own. `step` is JUST,
+   or ENTER if this is the last condition. */
 #define LOWER(i, j, step) \
 	if \
 	:: step(!flag##j) \
