@@ -1,4 +1,4 @@
-//! The campaigns: each a kind of programs and of questions about them. A campaign and a seed always give the same case.
+//! The campaigns: kinds of programs and of questions about them. A campaign and a seed always give the same case.
 use crate::{
     catalogue::{Named, k_locks, locks},
     compare::{Job, fits, has_tickets},
@@ -15,13 +15,13 @@ use crate::{
 pub struct Case {
     /// The program.
     pub program: Program,
-    /// What it is checked for.
+    /// Its setup.
     pub setup: Setup,
     /// What is compared.
     pub job: Job,
 }
 
-/// Every campaign's name.
+/// The names of all campaigns.
 pub const NAMES: [&str; 25] = [
     "plain",
     "plain-three",
@@ -78,7 +78,7 @@ pub fn case(campaign: &str, seed: u64) -> Case {
     }
 }
 
-/// Whether a program is one for a campaign.
+/// Whether a program is suitable for a campaign.
 fn suits(campaign: &str, program: &Program) -> bool {
     match campaign {
         "symmetry" => !uses_numbers(program),
@@ -137,8 +137,8 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
             if deaths && program.reap.is_none() {
                 program.reap = Some(program.exit.clone());
             }
-            if aborts && program.abandon.is_none() {
-                program.abandon = Some(program.exit.clone());
+            if aborts && program.abort.is_none() {
+                program.abort = Some(program.exit.clone());
             }
             program
         }
@@ -255,9 +255,9 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
     (Case { program, setup, job }, palette)
 }
 
-/// Without what the search for processes that are all alike does not have.
+/// The program without what a search with symmetry does not support.
 fn stripped(program: &Program) -> Program {
-    Program { reap: None, abandon: None, ..program.clone() }
+    Program { reap: None, abort: None, ..program.clone() }
 }
 
 fn only_reads_and_writes(program: &Program) -> bool {
@@ -280,7 +280,7 @@ fn only_reads_and_writes(program: &Program) -> bool {
     program.sections().all(|section| all(section))
 }
 
-/// Whether a program looks at process numbers.
+/// Whether a program uses process numbers.
 fn uses_numbers(program: &Program) -> bool {
     let text = program.to_string();
     let owned = program.decls.iter().any(|decl| decl.ty == Ty::Linked || decl.per_process);

@@ -1,27 +1,27 @@
-//! A program's sections as flat code with jumps: what the explorer runs.
+//! The sections of a program as flat code with jumps, which the explorer executes.
 use crate::lang::{Cond, Ref, Stmt};
 
 /// An instruction.
 #[derive(Clone, Debug)]
 pub enum Instr {
-    /// A statement that is one access and then goes on.
+    /// A statement that makes one access.
     Access(Stmt),
-    /// A test, and where to go if it holds and if it does not.
+    /// Tests a register, and jumps to the first target if the test holds, else to the second.
     Branch(Ref, Cond, usize, usize),
     /// Sets a local.
     Set(Stmt),
-    /// Goes to the first if the condition holds, else to the second.
+    /// Jumps to the first target if the condition holds, else to the second.
     Jump(Cond, usize, usize),
     /// Sets a loop variable to 0.
     Rewind(usize),
-    /// Goes on if the loop variable is a process to look at, to the first if it is one to leave out, to the second if there
-    /// are no more.
+    /// The head of a loop over processes: jumps to the first target if the loop variable is a process to skip, and to
+    /// the second after the last process.
     Head(usize, bool, usize, usize),
-    /// One more.
+    /// Increments a loop variable, and jumps to the head of the loop.
     Advance(usize, usize),
 }
 
-/// Makes code of a section.
+/// Compiles a section.
 pub fn compile(stmts: &[Stmt], fence_after_writes: bool) -> Vec<Instr> {
     let mut code = Vec::new();
     let mut breaks = Vec::new();
@@ -30,14 +30,14 @@ pub fn compile(stmts: &[Stmt], fence_after_writes: bool) -> Vec<Instr> {
     code
 }
 
-/// Where a jump leads that is not known yet.
+/// The target of a jump that is not known yet.
 const LATER: usize = usize::MAX;
 
 fn goto(to: usize) -> Instr {
     Instr::Jump(Cond::Const(true), to, to)
 }
 
-/// Lets these jumps lead to the end of the code.
+/// Sets the targets of these jumps to the end of the code.
 fn patch(code: &mut [Instr], jumps: &[usize]) {
     let end = code.len();
     for &at in jumps {

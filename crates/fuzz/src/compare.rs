@@ -1,13 +1,13 @@
 //! Checks a program twice and compares the answers.
 use doorway_checker::{
-    self as checker, Construction, Cost, Covering, Error, FailedCas, Fault, Finding, Model, Property, RemoteReferences,
-    Report, Run, Verdict, View,
+    self as checker, Construction, Cost, Covering, Error, Execution, FailedCas, Fault, Finding, Model, Property,
+    RemoteReferences, Report, Verdict, View,
 };
 
 use crate::{
     explore::{Graph, Limits, explore},
     lang::{Program, Stmt, Ty},
-    lock::{ABANDON, ALIKE, ASSIGN, Interpreted, REAP},
+    lock::Interpreted,
     machine::{Machine, Measure},
     properties::{Answers, Bound, answers},
     remote,
@@ -20,9 +20,9 @@ use crate::{
 pub enum Job {
     /// Every property.
     Check,
-    /// Exclusion alone, which is searched for in another way.
+    /// Exclusion alone, for which the checker stores no steps.
     ExclusionOnly,
-    /// Every property, with processes counted as alike.
+    /// Every property, with symmetry.
     Symmetric,
     /// Remote memory references with homes.
     Dsm,
@@ -32,75 +32,52 @@ pub enum Job {
     Cover,
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// What does not agree, in words.
+    /// The mismatches, in words.
     pub mismatches: Vec<String>,
     /// Why the checker refused, if it did.
     pub refused: Option<String>,
     /// The checker's verdicts.
     pub verdicts: Vec<(Property, Verdict)>,
-    /// How many verdicts the checker left open although it was not stopped.
+    /// How many properties the checker did not decide although its search was complete.
     pub undecided: usize,
-    /// How many of these the explorer has a violation of.
+    /// For how many of these the explorer found a violation.
     pub missed: usize,
-    /// How many bounds of the checker are larger than what the explorer found, for programs with tickets.
+    /// How many of the checker's bounds are larger than the explorer's, for programs with tickets.
     pub loose: usize,
     /// How many answers were compared.
     pub compared: usize,
-    /// Whether the explorer has seen everything.
+    /// Whether the explorer was exhaustive.
     pub complete: bool,
 }
 
-/// How far the explorer goes.
+/// The limits of the explorer.
 pub const LIMITS: Limits = Limits { ticket_cap: 7, max_states: 6_000 };
 
-/// Calls a generic function with the interpreting lock that has a program's constants.
-macro_rules! with_flags {
-    ($flags:expr, $call:ident, $($arg:expr),*) => {
-        match $flags {
-            0 => $call::<0>($($arg),*),
-            1 => $call::<1>($($arg),*),
-            2 => $call::<2>($($arg),*),
-            3 => $call::<3>($($arg),*),
-            4 => $call::<4>($($arg),*),
-            5 => $call::<5>($($arg),*),
-            6 => $call::<6>($($arg),*),
-            7 => $call::<7>($($arg),*),
-            8 => $call::<8>($($arg),*),
-            _ => $call::<12>($($arg),*),
-        }
-    };
-}
-
-fn flags(program: &Program, symmetric: bool) -> u8 {
-    let mut flags = 0;
-    for (on, flag) in [
-        (program.reap.is_some(), REAP),
-        (program.abandon.is_some(), ABANDON),
-        (program.assigns, ASSIGN),
-        (symmetric, ALIKE),
-    ] {
-        flags |= if on { flag } else { 0 };
+fn check(program: &Program, model: &Model, n: usize, symmetric: bool) -> Result<Report, Error> {
+    if symmetric {
+        checker::check(model, |space| Interpreted::<View, true>::new(program, n, space))
+    } else {
+        checker::check(model, |space| Interpreted::<View, false>::new(program, n, space))
     }
-    flags
 }
 
-fn check<const F: u8>(program: &Program, model: &Model, n: usize) -> Result<Report, Error> {
-    checker::check(model, |space| Interpreted::<View, F>::new(program, n, space))
-}
-
-fn check_part<const F: u8>(program: &Program, model: &Model, n: usize) -> Result<Report, Error> {
-    checker::check_part(model, |space| Interpreted::<View, F>::new(program, n, space))
+fn check_part(program: &Program, model: &Model, n: usize, again: bool) -> Result<Report, Error> {
+    if again {
+        checker::check_part(model, |space| Interpreted::<View, true>::new(program, n, space))
+    } else {
+        checker::check_part(model, |space| Interpreted::<View, false>::new(program, n, space))
+    }
 }
 
 fn measure(program: &Program, setup: &Setup, cost: Cost) -> Result<RemoteReferences, Error> {
-    checker::remote_references(&setup.model(), cost, |space| Interpreted::<View, 0>::new(program, setup.n, space))
+    checker::remote_references(&setup.model(), cost, |space| Interpreted::<View, false>::new(program, setup.n, space))
 }
 
 fn cover(program: &Program, setup: &Setup) -> Result<Covering, Error> {
-    checker::covering(&setup.model(), |space| Interpreted::<View, 0>::new(program, setup.n, space))
+    checker::covering(&setup.model(), |space| Interpreted::<View, false>::new(program, setup.n, space))
 }
 
 /// The checker's report on a program.
@@ -113,17 +90,13 @@ pub fn report(program: &Program, setup: &Setup, job: Job) -> Result<Report, Erro
         model = model.only([Property::Exclusion]);
     }
     if let Some((_, again)) = program.part {
-        return if again {
-            check_part::<8>(program, &model, setup.n)
-        } else {
-            check_part::<0>(program, &model, setup.n)
-        };
+        return check_part(program, &model, setup.n, again);
     }
     let symmetric = job == Job::Symmetric;
     if symmetric {
         model = model.symmetric();
     }
-    with_flags!(flags(program, symmetric), check, program, &model, setup.n)
+    check(program, &model, setup.n, symmetric)
 }
 
 fn any_stmt(stmts: &[Stmt], holds: &dyn Fn(&Stmt) -> bool) -> bool {
@@ -207,7 +180,7 @@ impl Comparison<'_> {
         self.outcome.refused = Some(error.to_string());
     }
 
-    /// Whether the checker takes some steps before others, so that its executions may have more steps than needed.
+    /// Whether the checker takes some steps before all others, so that its executions may not be shortest.
     fn reduces(&self) -> bool {
         let Setup { mem, crashes, deaths, aborts, .. } = *self.setup;
         mem.is_tso() && crashes == 0 && !deaths && !aborts
@@ -251,9 +224,11 @@ impl Comparison<'_> {
                 if !graph.cut && !violated {
                     self.mismatch(format!("{property} fails for the checker; the explorer finds no violation"));
                 }
-                match &finding.run {
+                match &finding.execution {
                     None => self.mismatch(format!("{property} fails without an execution")),
-                    Some(run) => self.execution(property, run, length.filter(|_| !graph.cut || !report.stopped), graph),
+                    Some(execution) => {
+                        self.execution(property, execution, length.filter(|_| !graph.cut || !report.stopped), graph)
+                    }
                 }
             }
         }
@@ -284,19 +259,19 @@ impl Comparison<'_> {
         }
     }
 
-    /// Runs an execution of the checker's again; `length` is that of a shortest one, if it is known.
-    fn execution(&mut self, property: Property, run: &Run, length: Option<u32>, graph: &Graph) {
+    /// Replays an execution of the checker; `length` is that of a shortest one, if it is known.
+    fn execution(&mut self, property: Property, execution: &Execution, length: Option<u32>, graph: &Graph) {
         let mut machine = Machine::new(self.program, self.setup);
         machine.texts = true;
-        match replay(&machine, run) {
-            Err(why) => self.mismatch(format!("{property}: the execution does not replay: {why}\n{run}")),
+        match replay(&machine, execution) {
+            Err(why) => self.mismatch(format!("{property}: the execution does not replay: {why}\n{execution}")),
             Ok(trace) if !trace.violates(property, &machine) => {
-                self.mismatch(format!("{property}: the execution does not violate it\n{run}"));
+                self.mismatch(format!("{property}: the execution does not violate it\n{execution}"));
             }
             Ok(_) => {}
         }
         let Some(length) = length else { return };
-        let said = run.steps.len() as u32;
+        let said = execution.steps.len() as u32;
         let wrong = match (graph.cut, self.reduces()) {
             (true, true) => false,
             (true, false) => said > length,
@@ -304,7 +279,9 @@ impl Comparison<'_> {
             (false, false) => said != length,
         };
         if wrong {
-            self.mismatch(format!("{property}: an execution of {said} steps, the explorer's has {length}\n{run}"));
+            self.mismatch(format!(
+                "{property}: an execution of {said} steps, the explorer's has {length}\n{execution}"
+            ));
         }
     }
 
@@ -331,12 +308,12 @@ impl Comparison<'_> {
             if !measured.stopped {
                 self.bound(&format!("references of process {p}"), worst.bound, remote::worst(&graph, p), graph.cut);
             }
-            let Some(run) = &worst.run else {
+            let Some(execution) = &worst.execution else {
                 self.outcome.undecided += 1;
                 continue;
             };
             machine.texts = true;
-            let wrong = match replay(&machine, run) {
+            let wrong = match replay(&machine, execution) {
                 Err(why) => Some(why),
                 Ok(trace) => match worst.bound.number() {
                     None if trace.is_endlessly_remote(p) => None,
@@ -346,7 +323,7 @@ impl Comparison<'_> {
                 },
             };
             if let Some(wrong) = wrong {
-                self.mismatch(format!("references of process {p}: {wrong}\n{run}"));
+                self.mismatch(format!("references of process {p}: {wrong}\n{execution}"));
             }
         }
     }
@@ -381,15 +358,16 @@ impl Comparison<'_> {
         match &covering.construction {
             Some(construction) => {
                 self.overwriting(construction);
-                self.execution(property, &construction.run, None, &graph);
+                self.execution(property, &construction.execution, None, &graph);
             }
             None => self.mismatch("refuted without a construction".to_string()),
         }
     }
 
-    /// Where a construction says that registers are overwritten, each is written once, by the process that covers it.
+    /// Tests that in the overwriting part of a construction each register is written once, by the process that covers
+    /// it.
     fn overwriting(&mut self, construction: &Construction) {
-        let steps = &construction.run.steps[construction.overwriting.clone()];
+        let steps = &construction.execution.steps[construction.overwriting.clone()];
         let written: Option<Vec<(usize, &str)>> =
             steps.iter().map(|step| Some((step.process, step.access.split_once(" := ")?.0))).collect();
         let mut covers: Vec<(usize, &str)> =
@@ -400,17 +378,17 @@ impl Comparison<'_> {
             written
         });
         if written.as_ref() != Some(&covers) {
-            self.mismatch(format!("{covers:?} is said to be overwritten by\n{}", construction.run));
+            self.mismatch(format!("{covers:?} is said to be overwritten by\n{}", construction.execution));
         }
     }
 }
 
-/// Whether a setup can be given for a program at all.
+/// Whether a setup is possible for a program.
 pub fn fits(program: &Program, setup: &Setup, job: Job) -> bool {
     let barrier = |stmt: &Stmt| matches!(stmt, Stmt::Barrier);
     let locks = program.part.is_none();
     (!setup.deaths || (program.reap.is_some() && locks))
-        && (!setup.aborts || (program.abandon.is_some() && locks))
+        && (!setup.aborts || (program.abort.is_some() && locks))
         && (setup.mem != Mem::Safe || locks)
         && (job != Job::Cover || !program.sections().any(|section| any_stmt(section, &barrier)))
 }

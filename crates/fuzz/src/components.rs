@@ -1,6 +1,7 @@
 //! Strongly connected components, by Tarjan's algorithm without recursion.
 
-/// The component of each node: a number, or [`NONE`] for nodes left out. A component is numbered after those it leads to.
+/// The component of each node: a number, or [`NONE`] for nodes left out. A component is numbered after those it leads
+/// to.
 pub struct Components {
     /// For each node.
     pub of: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What expressions mean to the explorer.
+//! The explorer's evaluation of expressions.
 use crate::{
     lang::{Cond, Index, Num, Ref, Rhs, Tick, Ty},
     machine::Machine,

@@ -1,4 +1,4 @@
-//! All states a program can reach, with real tickets up to a cap.
+//! The states that a program can reach, with real tickets up to a cap.
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -10,9 +10,9 @@ use crate::{
 /// One step of the graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// What happens.
+    /// The kind of the step.
     pub act: Act,
-    /// Where it leads.
+    /// The state it leads to.
     pub to: u32,
     /// Whether it is a remote memory reference.
     pub remote: bool,
@@ -20,9 +20,9 @@ pub struct Edge {
 
 /// The reachable states, in order of distance from the first, which is state 0.
 pub struct Graph {
-    /// How many processes there are.
+    /// The number of processes.
     pub n: usize,
-    /// Each process' section, in each state.
+    /// The section of each process, in each state.
     pub secs: Vec<[Sec; MOST]>,
     /// The length of the shortest execution to each state.
     pub depth: Vec<u32>,
@@ -32,13 +32,13 @@ pub struct Graph {
     pub breaks_rule: Vec<bool>,
     /// The steps from each state.
     pub edges: Vec<Vec<Edge>>,
-    /// Whether steps were left out: beyond the cap, or beyond the limit on states.
+    /// Whether steps were left out because of the cap or the limit on states.
     pub cut: bool,
     /// Whether two processes wrote a safe register at once.
     pub overlaps: bool,
 }
 
-/// How far to explore.
+/// The limits of the exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Tickets beyond this are cut.

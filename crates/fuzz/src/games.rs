@@ -9,7 +9,7 @@ use crate::{
     make::*,
 };
 
-/// Two flags, where process 0 pays with a barrier for the fence that process 1 does without.
+/// Two flags, where process 0 has a barrier so that process 1 needs no fence.
 pub fn heavy_and_light() -> Program {
     Program {
         decls: vec![own("flag", Ty::Bool, 2, 0)],
@@ -20,7 +20,7 @@ pub fn heavy_and_light() -> Program {
     }
 }
 
-/// A register too few: each process takes it if it is free, and looks whether it has it still.
+/// One register too few: each process takes it if it is free, and tests whether it still has it.
 pub fn one_register() -> Program {
     let free = Num::Const(-1);
     Program {
@@ -106,8 +106,8 @@ pub fn ticket_games(nexts: usize) -> Vec<Named> {
     all
 }
 
-/// A first step whose cost depends on numbers the checker's states do not know: p1 makes y grow, and p0 pays more if y is well
-/// above what it saw of x.
+/// A first step whose cost depends on numbers that the checker's states do not have: p1 makes y grow, and p0 pays more
+/// if y is well above the x that it has read.
 fn split() -> Program {
     let seen = || Tick::Local(0);
     let far = and(tick(Cmp::Lt, seen(), Tick::Val), tick(Cmp::Ne, Tick::Val, next(seen())));
@@ -129,7 +129,7 @@ fn split() -> Program {
     }
 }
 
-/// The same, only that y has stopped growing by then.
+/// The same, except that y has stopped growing by then.
 fn frozen() -> Program {
     let seen = || Tick::Local(0);
     let far = and(tick(Cmp::Lt, seen(), Tick::Val), tick(Cmp::Ne, Tick::Val, next(seen())));
@@ -165,7 +165,7 @@ fn frozen() -> Program {
     }
 }
 
-/// Everyone walks in after a few accesses, with tickets nobody else sees.
+/// Every process enters after a few accesses, with tickets that no other process reads.
 fn walk_in() -> Program {
     Program {
         decls: vec![own("a", Ty::Bool, 2, 0)],
@@ -178,7 +178,7 @@ fn walk_in() -> Program {
     }
 }
 
-/// p0 waits for d to come up to c plus some; p1 makes d grow, and c only now and then.
+/// p0 waits until d is a fixed distance above c; p1 makes d grow, and c only now and then.
 fn chase(nexts: usize) -> Program {
     let far = (0..nexts).fold(Tick::Local(0), |ticket, _| next(ticket));
     Program {
@@ -202,7 +202,7 @@ fn chase(nexts: usize) -> Program {
     }
 }
 
-/// A waiter is overtaken a fixed number of times, then nobody enters before it.
+/// A waiter is overtaken a fixed number of times, and then no process enters before it.
 pub fn overtaken(times: i64) -> Program {
     Program {
         decls: vec![shared("count", Ty::Num, 0)],
@@ -223,7 +223,7 @@ pub fn overtaken(times: i64) -> Program {
     }
 }
 
-/// p1 makes y grow a fixed number of times, and then x until it is there: a cycle that looks endless uses up the gap.
+/// p1 makes y grow a fixed number of times, and then x until it reaches y: a cycle that looks endless uses up the gap.
 fn gap(times: i64) -> Program {
     let seen = || Tick::Local(0);
     Program {

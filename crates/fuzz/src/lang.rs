@@ -1,7 +1,7 @@
 //! A small language of locks.
 //!
-//! A program is data: it can be generated, mutated, shrunk and printed. [`lock`](crate::lock) runs it on any memory,
-//! [`machine`](crate::machine) runs it directly.
+//! A program is data: it can be generated, mutated, shrunk and printed. [`lock`](crate::lock) executes it on any
+//! memory, [`machine`](crate::machine) directly.
 use std::fmt;
 
 /// How many number locals a process has.
@@ -41,7 +41,7 @@ pub struct Decl {
     pub len: usize,
     /// Whether register i is at home with process i.
     pub per_process: bool,
-    /// What each holds at first; for a ticket only 0, and -1 is ∞.
+    /// The initial value; for a ticket only 0, and -1 is ∞.
     pub init: i64,
 }
 
@@ -50,9 +50,9 @@ pub struct Decl {
 pub enum Index {
     /// This one.
     At(usize),
-    /// The process' own number.
+    /// The process's own number.
     Own,
-    /// The next process' number, cyclically: with two processes the other's.
+    /// The next process's number, cyclically: with two processes the other's.
     Other,
     /// A loop variable.
     Loop(usize),
@@ -102,9 +102,9 @@ impl Cmp {
 pub enum Num {
     /// A constant.
     Const(i64),
-    /// The process' own number.
+    /// The process's own number.
     Own,
-    /// The next process' number, cyclically.
+    /// The next process's number, cyclically.
     Other,
     /// A local.
     Local(usize),
@@ -214,13 +214,13 @@ pub enum Stmt {
     Until(Ref, Cond),
     /// `spin` until one of the tests holds; they are made in order.
     Spin(Vec<(Ref, Cond)>),
-    /// `fold` over `0..n` with this loop variable, perhaps without the process' own number.
+    /// `fold` over `0..n` with this loop variable, perhaps without the process's own number.
     For(usize, bool, Vec<Stmt>),
     /// `call`
     Call(Vec<Stmt>),
 }
 
-/// What a part's outcomes must obey; an outcome is number local 0.
+/// The rule that a part's outcomes must obey; an outcome is number local 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rule {
     /// All are different.
@@ -259,10 +259,10 @@ pub struct Program {
     pub wait: Vec<Stmt>,
     /// The exit section.
     pub exit: Vec<Stmt>,
-    /// What completes a dead process' passage.
+    /// The reap, which completes the passage of a dead process.
     pub reap: Option<Vec<Stmt>>,
-    /// What a waiter that aborts does.
-    pub abandon: Option<Vec<Stmt>>,
+    /// The abort.
+    pub abort: Option<Vec<Stmt>>,
     /// Whether number local 0 is the holder's name.
     pub assigns: bool,
     /// If it is a part: its rule, and whether processes call again and again.
@@ -270,16 +270,16 @@ pub struct Program {
 }
 
 impl Program {
-    /// The sections that are there.
+    /// The sections of the program.
     pub fn sections(&self) -> impl Iterator<Item = &Vec<Stmt>> {
-        [Some(&self.doorway), Some(&self.wait), Some(&self.exit), self.reap.as_ref(), self.abandon.as_ref()]
+        [Some(&self.doorway), Some(&self.wait), Some(&self.exit), self.reap.as_ref(), self.abort.as_ref()]
             .into_iter()
             .flatten()
     }
 
-    /// The sections that are there, to change them.
+    /// The sections of the program, to change them.
     pub fn sections_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
-        [Some(&mut self.doorway), Some(&mut self.wait), Some(&mut self.exit), self.reap.as_mut(), self.abandon.as_mut()]
+        [Some(&mut self.doorway), Some(&mut self.wait), Some(&mut self.exit), self.reap.as_mut(), self.abort.as_mut()]
             .into_iter()
             .flatten()
     }
@@ -475,7 +475,7 @@ impl fmt::Display for Program {
             ("doorway", Some(&self.doorway).filter(|_| self.part.is_none())),
             (if self.part.is_some() { "call" } else { "wait" }, Some(&self.wait)),
             ("exit", Some(&self.exit).filter(|_| self.part.is_none())),
-            ("abandon", self.abandon.as_ref()),
+            ("abort", self.abort.as_ref()),
             ("reap", self.reap.as_ref()),
         ];
         for (name, section) in sections {

@@ -1,20 +1,13 @@
-//! A program of the language as a lock or part over any memory: what the checker is given.
+//! A program of the language as a lock or part over any memory, for the checker.
 use std::ops::ControlFlow::{Break, Continue};
 
-use doorway_memory::{Exclusion, Home, Linked, Local, Memory, Name, Part, Pid, Sink, Source, Space, Ticket};
+use doorway_memory::{
+    Abort, Assign, Exclusion, Home, Linked, Local, Memory, Name, Part, Pid, Reap, Sink, Source, Space, Ticket,
+};
 
 use crate::lang::{BOOLS, Cond, Decl, Index, LOOPS, NUMS, Num, Program, Ref, Rhs, Stmt, TICKETS, Tick, Ty};
 
-/// In [`Interpreted`]'s flags: there is a `reap`.
-pub const REAP: u8 = 1;
-/// In [`Interpreted`]'s flags: there is an `abandon`.
-pub const ABANDON: u8 = 2;
-/// In [`Interpreted`]'s flags: there is a `name`.
-pub const ASSIGN: u8 = 4;
-/// In [`Interpreted`]'s flags: processes are all alike. For a part: they call again and again.
-pub const ALIKE: u8 = 8;
-
-/// A process' locals.
+/// A process's locals.
 #[derive(Clone, Debug, Default)]
 pub struct Env {
     nums: [i64; NUMS],
@@ -54,8 +47,9 @@ enum Seen {
     MaybeTicket(Option<Ticket>),
 }
 
-/// A program as a lock or part over a memory; the flags are the trait's constants.
-pub struct Interpreted<M: Memory, const FLAGS: u8> {
+/// A program as a lock or part over a memory. `ALIKE` says of a lock that its processes are all alike, and of a part
+/// that they call again and again.
+pub struct Interpreted<M: Memory, const ALIKE: bool> {
     program: Program,
     n: usize,
     registers: Vec<Reg<M>>,
@@ -67,7 +61,7 @@ enum Flow {
     Left,
 }
 
-impl<M: Memory, const FLAGS: u8> Interpreted<M, FLAGS> {
+impl<M: Memory, const ALIKE: bool> Interpreted<M, ALIKE> {
     /// The program for `n` processes, its registers made in `space`.
     pub fn new(program: &Program, n: usize, space: &mut impl Space<Mem = M>) -> Self {
         let mut registers = Vec::new();
@@ -177,7 +171,7 @@ impl<M: Memory, const FLAGS: u8> Interpreted<M, FLAGS> {
             }
             Stmt::StoreConditional(into, reg, value) => {
                 let value = self.calc(p, env, Seen::Nothing).num(value) as u8;
-                // The checker's memory does not look at the link; it knows which processes may still store.
+                // The checker's memory does not use the link: the register remembers which processes may still store.
                 env.bools[*into] = m.store_conditional(self.linked(p, *reg, env), Linked::new(0), value)?;
             }
             Stmt::WriteLinked(reg, value) => {
@@ -345,46 +339,58 @@ impl Calc<'_> {
     }
 }
 
-impl<M: Memory, const FLAGS: u8> Exclusion<M> for Interpreted<M, FLAGS> {
+impl<M: Memory, const ALIKE: bool> Exclusion<M> for Interpreted<M, ALIKE> {
     type Place = Env;
-    const SYMMETRIC: bool = FLAGS & ALIKE != 0;
-    const REAPABLE: bool = FLAGS & REAP != 0;
-    const ABANDONABLE: bool = FLAGS & ABANDON != 0;
-    const ASSIGNS: bool = FLAGS & ASSIGN != 0;
+    type Inside = Env;
+    const SYMMETRIC: bool = ALIKE;
 
     fn doorway(&self, m: &mut M, p: Pid) -> Result<Env, M::Halt> {
         self.whole(m, p, &self.program.doorway, Env::default())
     }
 
-    fn wait(&self, m: &mut M, p: Pid, place: &Env) -> Result<(), M::Halt> {
-        self.enter(m, p, place).map(|_| ())
-    }
-
-    fn enter(&self, m: &mut M, p: Pid, place: &Env) -> Result<Env, M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, place: &Env) -> Result<Env, M::Halt> {
         self.whole(m, p, &self.program.wait, place.clone())
     }
 
-    fn exit(&self, m: &mut M, p: Pid, place: &Env) -> Result<(), M::Halt> {
-        self.whole(m, p, &self.program.exit, place.clone()).map(|_| ())
+    fn exit(&self, m: &mut M, p: Pid, inside: &Env) -> Result<(), M::Halt> {
+        self.whole(m, p, &self.program.exit, inside.clone()).map(|_| ())
     }
 
-    fn name(&self, place: &Env) -> usize {
-        place.nums[0].rem_euclid(256) as usize
+    fn recovery(&self) -> Option<&dyn Reap<M>> {
+        self.program.reap.as_ref().map(|_| self as _)
     }
 
-    fn abandon(&self, m: &mut M, p: Pid, place: &Env) -> Result<(), M::Halt> {
-        let section = self.program.abandon.as_deref().unwrap_or_default();
+    fn aborting(&self) -> Option<&dyn Abort<M, Env>> {
+        self.program.abort.as_ref().map(|_| self as _)
+    }
+
+    fn names(&self) -> Option<&dyn Assign<Env>> {
+        if self.program.assigns { Some(self) } else { None }
+    }
+}
+
+impl<M: Memory, const ALIKE: bool> Assign<Env> for Interpreted<M, ALIKE> {
+    fn name(&self, inside: &Env) -> usize {
+        inside.nums[0].rem_euclid(256) as usize
+    }
+}
+
+impl<M: Memory, const ALIKE: bool> Abort<M, Env> for Interpreted<M, ALIKE> {
+    fn abort(&self, m: &mut M, p: Pid, place: &Env) -> Result<(), M::Halt> {
+        let section = self.program.abort.as_deref().unwrap_or_default();
         self.whole(m, p, section, place.clone()).map(|_| ())
     }
+}
 
+impl<M: Memory, const ALIKE: bool> Reap<M> for Interpreted<M, ALIKE> {
     fn reap(&self, m: &mut M, dead: Pid) -> Result<(), M::Halt> {
         self.whole(m, dead, self.program.reap.as_deref().unwrap_or_default(), Env::default()).map(|_| ())
     }
 }
 
-impl<M: Memory, const FLAGS: u8> Part<M> for Interpreted<M, FLAGS> {
+impl<M: Memory, const ALIKE: bool> Part<M> for Interpreted<M, ALIKE> {
     type Outcome = i64;
-    const AGAIN: bool = FLAGS & ALIKE != 0;
+    const AGAIN: bool = ALIKE;
 
     fn call(&self, m: &mut M, p: Pid) -> Result<i64, M::Halt> {
         Ok(self.whole(m, p, &self.program.wait, Env::default())?.nums[0])

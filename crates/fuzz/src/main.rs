@@ -17,16 +17,17 @@ use doorway_fuzz::{
 };
 
 const USAGE: &str = "\
-usage: fuzz [--minutes M | --programs N] [--campaign NAME]... [--seed S] [--threads T] [--seed-only SEED] [--max-mismatches N] [--stop]
+usage: fuzz [--minutes M | --programs N] [--campaign NAME]... [--seed S] [--threads T] [--seed-only SEED]
+            [--max-mismatches N] [--stop]
 
-  --minutes M         share this time out among the campaigns (default: 1)
-  --programs N        this many programs in each campaign instead
-  --campaign NAME     only these; `--list` names them
+  --minutes M         divide this time between the campaigns (default: 1)
+  --programs N        check this number of programs in each campaign instead
+  --campaign NAME     run only this campaign; can be repeated; `--list` lists the names
   --seed S            start from this seed (default: the time)
-  --seed-only SEED    one program, and show it
+  --seed-only SEED    check the program of this seed, and show it
   --threads T         threads (default: 2)
-  --max-mismatches N  shrink and show at most this many in each campaign (default: 3)
-  --stop              end with the first mismatch, and say after how many programs";
+  --max-mismatches N  shrink and show at most N mismatches in each campaign (default: 3)
+  --stop              end with the first mismatch, and print the number of programs until then";
 
 struct Options {
     minutes: f64,
@@ -79,7 +80,9 @@ fn options() -> Result<Option<Options>, String> {
             "--campaign" => {
                 let value = args.next().ok_or("`--campaign` needs a name")?;
                 let name = NAMES.iter().find(|name| **name == value);
-                options.campaigns.push(name.ok_or(format!("there is no campaign `{value}`; try --list"))?);
+                options
+                    .campaigns
+                    .push(name.ok_or(format!("there is no campaign `{value}`; `--list` lists the names"))?);
             }
             other => return Err(format!("`{other}` is not an option\n{USAGE}")),
         }
@@ -90,7 +93,7 @@ fn options() -> Result<Option<Options>, String> {
     Ok(Some(options))
 }
 
-/// What a campaign came to.
+/// The result of a campaign.
 #[derive(Default)]
 struct Tally {
     programs: u64,
@@ -101,7 +104,7 @@ struct Tally {
     missed: u64,
     loose: u64,
     verdicts: BTreeMap<&'static str, [u64; 3]>,
-    /// Seeds, and what the first mismatch is about.
+    /// The seeds with mismatches, each with the subject of its first mismatch.
     bad: Vec<(u64, String)>,
 }
 

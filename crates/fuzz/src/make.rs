@@ -1,4 +1,4 @@
-//! Makes parts of programs with less ink.
+//! Shorthands for the parts of programs.
 #![allow(missing_docs)]
 use crate::lang::{Cmp, Cond, Decl, Index, Num, Ref, Rhs, Tick, Ty};
 

@@ -15,13 +15,13 @@ pub struct Palette {
     pub fences: bool,
     /// Whether there may be barriers.
     pub barriers: bool,
-    /// How many `next`s in a row are made at most.
+    /// The most `next`s in a row.
     pub nexts: usize,
     /// Whether only the owner of a register writes it.
     pub single_writer: bool,
 }
 
-/// Changes a program a little.
+/// Makes a small change to a program.
 pub fn mutate(program: &Program, palette: &Palette, random: &mut Random) -> Program {
     let mut mutant = program.clone();
     let mut mutator = Mutator { program, palette, random };
@@ -36,7 +36,7 @@ pub fn mutate(program: &Program, palette: &Palette, random: &mut Random) -> Prog
         at -= section.len() + 1;
     }
     if mutator.random.chance(6) && mutant.part.is_none() {
-        // What ends the doorway begins the waiting section, or the other way round.
+        // The last statement of the doorway becomes the first of the waiting section, or the other way round.
         if mutator.random.chance(50) && !mutant.doorway.is_empty() {
             let last = mutant.doorway.pop().expect("it is not empty");
             mutant.wait.insert(0, last);
@@ -199,7 +199,7 @@ impl Mutator<'_> {
         }
     }
 
-    /// A register of a type that will do.
+    /// A register of a suitable type.
     fn reg(&mut self, will_do: impl Fn(Ty, &Self) -> bool, writes: bool) -> Option<Ref> {
         let fitting: Vec<usize> = (0..self.program.decls.len())
             .filter(|&decl| {
@@ -320,7 +320,8 @@ impl Mutator<'_> {
     }
 }
 
-/// Whether every loop makes an access in each turn, on any memory, and numbers cannot grow without end by local computation.
+/// Whether every loop makes an access in each turn, on any memory, and numbers cannot grow without end by local
+/// computation.
 pub fn is_valid(program: &Program) -> bool {
     let small = program.size() <= 40;
     let registers = program.decls.iter().map(|decl| decl.len).sum::<usize>() <= crate::lang::MAX_REGISTERS;

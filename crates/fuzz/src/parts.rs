@@ -1,4 +1,4 @@
-//! Parts to begin with.
+//! The parts that mutations start from.
 use crate::catalogue::Named;
 use crate::{
     lang::{
@@ -9,7 +9,7 @@ use crate::{
     make::*,
 };
 
-/// Parts.
+/// The parts, with their names.
 pub fn parts() -> Vec<Named> {
     let part = |decls, wait, rule, again| Program { decls, wait, part: Some((rule, again)), ..Program::default() };
     let is_first = If(not(Cond::Local(0)), vec![SetNum(0, Num::Const(1))], vec![]);

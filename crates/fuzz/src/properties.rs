@@ -1,9 +1,9 @@
-//! What the properties mean, written from their definitions; `docs/glossary.md` has them in words.
+//! The properties, written from their definitions; `docs/glossary.md` has them in words.
 //!
-//! A process *starves* if there is a fair infinite execution, without deaths from some point on, in which it stays in one
-//! section; *fair*: everyone outside the remainder takes steps for ever but for the crashed ones, and no write stays
-//! invisible for ever. The graph is finite, so such an execution exists exactly if a component of the right part of the
-//! graph has all these steps in it.
+//! A process *starves* if there is a fair infinite execution, without deaths from some point on, in which it stays in
+//! one section. *Fair* means that every process outside the remainder takes steps for ever unless it has crashed, and
+//! that no write stays invisible for ever. The graph is finite, so such an execution exists exactly if a component of
+//! the right part of the graph contains all these steps.
 use std::collections::VecDeque;
 
 use crate::{
@@ -13,16 +13,16 @@ use crate::{
     setup::Setup,
 };
 
-/// How often, at most.
+/// The largest number of times that something can happen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Bound {
-    /// This often.
+    /// This number.
     AtMost(u32),
-    /// As often as one likes.
+    /// There is no bound.
     Unbounded,
 }
 
-/// What the explorer says of a program. A property fails, or no violation was found.
+/// The explorer's answers about a program: for each property, whether a violation was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Answers {
     /// The length of the shortest execution with more than k holders.
@@ -35,51 +35,51 @@ pub struct Answers {
     pub fcfs: Option<u32>,
     /// The length of the shortest overtaking of k at once.
     pub k_fcfs: Option<u32>,
-    /// Whether an overtaken process can be kept waiting by its own steps.
+    /// Whether an overtaken process can take steps in the waiting section for ever.
     pub fife: bool,
-    /// How often one can enter, in passages begun while another waits.
+    /// The most entries of one process while another waits, in passages begun during that wait.
     pub late: Bound,
-    /// How often one can enter while another waits.
+    /// The most entries of one process while another waits.
     pub in_all: Bound,
-    /// Whether a way out can take unboundedly many steps.
+    /// Whether an exit, abort or reap can take unboundedly many steps.
     pub endless_exit: bool,
     /// Whether a doorway can.
     pub endless_doorway: bool,
-    /// Whether a part's call can.
+    /// Whether a call of a part can.
     pub endless_call: bool,
-    /// The length of the shortest execution that breaks the rule, or gives wrong names.
+    /// The length of the shortest execution that breaks the rule or the assignment of names.
     pub rule: Option<u32>,
 }
 
-/// The sections a process must leave at last.
-const ON_THE_WAY: [Sec; 5] = [Sec::Doorway, Sec::Wait, Sec::Exit, Sec::Abandon, Sec::Reap];
+/// The sections that a process must leave eventually.
+const TRANSIENT: [Sec; 5] = [Sec::Doorway, Sec::Wait, Sec::Exit, Sec::Abort, Sec::Reap];
 
 /// Answers for all properties.
 pub fn answers(graph: &Graph, setup: &Setup) -> Answers {
     let judge = Judge { graph, setup };
     let n = graph.n;
-    let everyone: Vec<usize> = (0..n).collect();
-    let pairs = || everyone.iter().flat_map(|&p| (0..n).map(move |q| (p, q))).filter(|(p, q)| p != q);
-    let endless = |sec: Sec| everyone.iter().any(|&p| judge.endless(p, sec).contains(&true));
+    let processes: Vec<usize> = (0..n).collect();
+    let pairs = || processes.iter().flat_map(|&p| (0..n).map(move |q| (p, q))).filter(|(p, q)| p != q);
+    let endless = |sec: Sec| processes.iter().any(|&p| judge.endless(p, sec).contains(&true));
     let sets = |q: usize| (0..1_u32 << n).filter(move |set| set >> q & 1 == 0 && set.count_ones() as usize == setup.k);
     let bypass = |late: bool| pairs().map(|(p, q)| judge.bypass(p, q, late)).max().unwrap_or(Bound::AtMost(0));
-    let is_part_free = |sec: Sec| endless(sec);
     Answers {
         exclusion: judge.nearest(|state| judge.holders(state) > setup.k),
-        deadlock: everyone.iter().any(|&p| judge.keeps(p, true)),
-        starves: everyone.iter().map(|&p| judge.keeps(p, false)).collect(),
+        deadlock: processes.iter().any(|&p| judge.keeps(p, true)),
+        starves: processes.iter().map(|&p| judge.keeps(p, false)).collect(),
         fcfs: pairs().filter_map(|(p, q)| judge.overtaking(1 << p, q)).min(),
         k_fcfs: (0..n).flat_map(|q| sets(q).filter_map(move |set| judge.overtaking(set, q))).min(),
         fife: pairs().any(|(p, q)| judge.held_back(p, q)),
         late: bypass(true),
         in_all: bypass(false),
-        endless_exit: [Sec::Exit, Sec::Abandon, Sec::Reap].into_iter().any(is_part_free),
+        endless_exit: [Sec::Exit, Sec::Abort, Sec::Reap].into_iter().any(endless),
         endless_doorway: endless(Sec::Doorway),
         endless_call: endless(Sec::Wait),
         rule: judge.nearest(|state| graph.breaks_rule[state]),
     }
 }
 
+/// A graph in a setup, of which the properties are asked.
 #[derive(Clone, Copy)]
 struct Judge<'a> {
     graph: &'a Graph,
@@ -99,13 +99,13 @@ impl Judge<'_> {
         (0..self.graph.secs.len()).filter(|&state| bad(state)).map(|state| self.graph.depth[state]).min()
     }
 
-    /// Which process enters the critical section in a step, if one does.
+    /// The process that enters the critical section in a step, if one does.
     fn enters(&self, from: usize, act: Act, to: usize) -> Option<usize> {
         let Act::Step(p) = act else { return None };
         (self.sec(from, p) != Sec::Critical && self.sec(to, p) == Sec::Critical).then_some(p)
     }
 
-    /// Whether process `p` can be kept in one section for ever by a fair execution without deaths; also without progress, if
+    /// Whether process `p` stays in one section for ever in a fair execution without deaths; and without progress, if
     /// that is asked for.
     fn keeps(&self, p: usize, without_progress: bool) -> bool {
         let graph = self.graph;
@@ -114,13 +114,13 @@ impl Judge<'_> {
             let leaves = self.sec(from, q) == Sec::Exit && self.sec(to, q) == Sec::Remainder;
             !(without_progress && (leaves || self.enters(from, act, to).is_some()))
         };
-        ON_THE_WAY.into_iter().any(|sec| {
+        TRANSIENT.into_iter().any(|sec| {
             let inside = |state: usize| self.sec(state, p) == sec;
             let found = components(graph.secs.len(), inside, |state, to| {
                 let kept = graph.edges[state].iter().filter(|edge| keep(state, edge.act, edge.to as usize));
                 to.extend(kept.map(|edge| edge.to as usize));
             });
-            // For each component, as bits: the processes that step, the buffers that are emptied, a state of it.
+            // For each component: the processes that step and the buffers that are emptied, as bits, and a state of it.
             let mut steps = vec![(0_u32, 0_u32, usize::MAX); found.count];
             for state in (0..graph.secs.len()).filter(|&state| inside(state)) {
                 let component = found.of[state];
@@ -145,8 +145,8 @@ impl Judge<'_> {
         })
     }
 
-    /// The states in which process `p` can be kept in a section by its own steps for ever, whatever the others do and however
-    /// unfair; only its own deaths do not count.
+    /// The states from which process `p` can take steps in a section for ever, in a fair execution or not, without
+    /// dying.
     fn endless(&self, p: usize, sec: Sec) -> Vec<bool> {
         let graph = self.graph;
         let inside = |state: usize| self.sec(state, p) == sec;
@@ -164,8 +164,8 @@ impl Judge<'_> {
         found.of.iter().map(|&component| component != NONE && on_cycle[component as usize]).collect()
     }
 
-    /// Watches for `q` starting while all of a set wait, and then entering while they still do: 0 before it starts, 1 after,
-    /// 2 once it has entered.
+    /// Watches whether `q` starts the doorway while all of a set wait, and enters while they still do: 0 before it
+    /// starts, 1 after, 2 once it has entered.
     fn watch(&self, set: u32, q: usize, watched: usize, from: usize, act: Act, to: usize) -> usize {
         let all_wait = |state: usize| (0..self.graph.n).all(|p| set >> p & 1 == 0 || self.sec(state, p) == Sec::Wait);
         if !all_wait(from) {
@@ -191,7 +191,7 @@ impl Judge<'_> {
         self.walk(|watched, from, act, to| self.watch(set, q, watched, from, act, to), |watched, _| watched == 2)
     }
 
-    /// Whether `q` can overtake `p`, and then `p` be kept waiting by its own steps.
+    /// Whether `q` can overtake `p`, and `p` then take steps in the waiting section for ever.
     fn held_back(&self, p: usize, q: usize) -> bool {
         let endless = self.endless(p, Sec::Wait);
         if !endless.contains(&true) {
@@ -228,7 +228,7 @@ impl Judge<'_> {
         None
     }
 
-    /// How often `q` can enter while `p` waits: in passages that it begins in that time only, or in any.
+    /// The most entries of `q` while `p` waits: only in passages that it begins during that wait, or in any.
     fn bypass(&self, p: usize, q: usize, late_only: bool) -> Bound {
         let graph = self.graph;
         // A node is a state and whether the passage of `q` counts.
@@ -247,7 +247,7 @@ impl Judge<'_> {
         for node in (0..graph.secs.len() * 2).filter(|&node| inside(node)) {
             members[found.of[node] as usize].push(node);
         }
-        // Components come after those they lead to.
+        // A component comes after those it leads to.
         let mut most = vec![0_u32; found.count];
         for component in 0..found.count {
             for &node in &members[component] {
@@ -266,7 +266,7 @@ impl Judge<'_> {
                 }
             }
         }
-        // When `p` begins to wait, no passage of `q` has begun in that time.
+        // When `p` begins to wait, no passage of `q` has begun during that wait.
         let starts = (0..graph.secs.len()).map(|state| state * 2).filter(|&node| inside(node));
         Bound::AtMost(starts.map(|node| most[found.of[node] as usize]).max().unwrap_or(0))
     }

@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -24,12 +24,12 @@ impl Random {
         (self.draw() % n as u64) as usize
     }
 
-    /// Whether something happens that happens `percent` times in a hundred.
+    /// Returns true with a probability of `percent` percent.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.draw() % 100 < percent
     }
 
-    /// One of these.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

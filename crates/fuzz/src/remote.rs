@@ -6,7 +6,7 @@ use crate::{
     properties::Bound,
 };
 
-/// The most remote memory references process `p` makes in one passage.
+/// The most remote memory references of process `p` in one passage.
 pub fn worst(graph: &Graph, p: usize) -> Bound {
     let states = graph.secs.len();
     let inside = |state: usize| graph.secs[state][p] != Sec::Remainder;

@@ -1,5 +1,5 @@
-//! Runs the checker's counterexamples again, in the explorer's own semantics and with unlimited numbers.
-use doorway_checker::{Property, Run};
+//! Replays the checker's counterexamples, in the explorer's own semantics and with unlimited numbers.
+use doorway_checker::{Execution, Property};
 
 use crate::{
     lang::Ty,
@@ -7,17 +7,17 @@ use crate::{
     setup::Setup,
 };
 
-/// An execution that has been run again.
+/// An execution that has been replayed.
 pub struct Trace {
     /// The states, one more than there are steps.
     pub states: Vec<State>,
-    /// The steps; nothing where a process crashes.
+    /// The steps; none where a process crashes.
     pub acts: Vec<Option<Act>>,
     /// Which steps were remote memory references.
     pub remote: Vec<bool>,
     /// The processes that crashed, as bits.
     pub crashed: u32,
-    /// Where the cycle starts, if there is one.
+    /// The index of the step with which the cycle starts, if there is one.
     pub cycle_at: Option<usize>,
 }
 
@@ -32,19 +32,19 @@ fn value_seen(text: &str, ty: Ty) -> Option<i64> {
     }
 }
 
-/// Runs an execution again.
+/// Replays an execution.
 ///
 /// # Errors
 /// If a step cannot be taken, or does something else than the execution says.
-pub fn replay(machine: &Machine<'_>, run: &Run) -> Result<Trace, String> {
+pub fn replay(machine: &Machine<'_>, execution: &Execution) -> Result<Trace, String> {
     let mut trace = Trace {
         states: vec![machine.initial()],
         acts: Vec::new(),
         remote: Vec::new(),
         crashed: 0,
-        cycle_at: run.cycle_at,
+        cycle_at: execution.cycle_at,
     };
-    for (i, step) in run.steps.iter().enumerate() {
+    for (i, step) in execution.steps.iter().enumerate() {
         let state = trace.states.last().expect("there is a first state");
         let p = step.process;
         if step.access == "crashes" {
@@ -56,7 +56,7 @@ pub fn replay(machine: &Machine<'_>, run: &Run) -> Result<Trace, String> {
         }
         let act = match step.access.as_str() {
             "dies" => Act::Die(p),
-            "gives up" | "aborts" => Act::Abort(p),
+            "aborts" => Act::Abort(p),
             text if text.ends_with("becomes visible") => Act::Drain(p),
             _ => Act::Step(p),
         };
@@ -74,7 +74,7 @@ pub fn replay(machine: &Machine<'_>, run: &Run) -> Result<Trace, String> {
         trace.remote.push(taken.remote);
         trace.states.push(taken.state);
     }
-    if let Some(at) = run.cycle_at {
+    if let Some(at) = execution.cycle_at {
         trace.repeats(machine, at)?;
     }
     Ok(trace)
@@ -85,7 +85,7 @@ impl Trace {
         self.states[at].procs[p].sec
     }
 
-    /// Whether the cycle can go on for ever.
+    /// Tests that the cycle can be repeated for ever.
     fn repeats(&self, machine: &Machine<'_>, at: usize) -> Result<(), String> {
         const MORE_ROUNDS: usize = 60;
         let end = self.states.last().expect("there is a first state");
@@ -96,10 +96,10 @@ impl Trace {
             return Ok(());
         }
         if machine.largest_ticket(end) == 0 {
-            return Err("the cycle does not come back to where it starts".to_string());
+            return Err("the cycle does not return to its first state".to_string());
         }
         if machine.setup.mem == crate::setup::Mem::Safe {
-            return Ok(()); // what is read may have to be another number each time
+            return Ok(()); // a read may have to return another number in each round
         }
         let mut state = end.clone();
         for round in 0..MORE_ROUNDS {
@@ -138,8 +138,8 @@ impl Trace {
         self.cycle().any(|i| self.acts[i] == Some(Act::Step(p)))
     }
 
-    /// Whether the cycle is fair: without deaths, everyone outside the remainder steps but those that have crashed, and every
-    /// store buffer is emptied.
+    /// Whether the cycle is fair: there are no deaths, every process outside the remainder that has not crashed takes a
+    /// step, and no write stays in a store buffer.
     fn is_fair(&self, machine: &Machine<'_>) -> bool {
         let Setup { n, crashes, .. } = *machine.setup;
         let cycle = self.cycle();
@@ -153,7 +153,8 @@ impl Trace {
         !dies && !(0..n).any(|p| stuck(p) || stands(p)) && self.crashed.count_ones() as usize <= crashes
     }
 
-    /// Whether a process starts while all of a set wait and enters while they still do; then after which step.
+    /// The number of steps after which `q` has overtaken all of a set: it started the doorway while they waited, and
+    /// entered while they still did.
     fn overtaken(&self, set: u32, q: usize, n: usize) -> Option<usize> {
         let all_wait = |at: usize| (0..n).all(|p| set >> p & 1 == 0 || self.sec(at, p) == Sec::Wait);
         let mut late = false;
@@ -178,10 +179,10 @@ impl Trace {
             let dies = |p: usize| cycle.clone().any(|i| self.acts[i] == Some(Act::Die(p)));
             (0..n).any(|p| moving(p) && secs.contains(&self.sec(cycle.start, p)) && !dies(p))
         };
-        let way_out = [Sec::Exit, Sec::Abandon, Sec::Reap];
+        let leaving = [Sec::Exit, Sec::Abort, Sec::Reap];
         let kept = || {
-            let on_the_way = |p: usize| !matches!(self.sec(cycle.start, p), Sec::Remainder | Sec::Critical);
-            (0..n).any(|p| moving(p) && on_the_way(p) && self.crashed >> p & 1 == 0) && self.is_fair(machine)
+            let is_transient = |p: usize| !matches!(self.sec(cycle.start, p), Sec::Remainder | Sec::Critical);
+            (0..n).any(|p| moving(p) && is_transient(p) && self.crashed >> p & 1 == 0) && self.is_fair(machine)
         };
         match property {
             Property::Exclusion => (0..n).filter(|&p| self.sec(end, p) == Sec::Critical).count() > k,
@@ -200,7 +201,7 @@ impl Trace {
                 .any(|set| (0..n).any(|q| set >> q & 1 == 0 && self.overtaken(set, q, n).is_some())),
             Property::Fife => pairs().any(|(p, q)| {
                 let waits = |at: usize| self.sec(at, p) == Sec::Wait;
-                // The last overtaking before the cycle would do too; the first is the earliest from which it still waits.
+                // Any overtaking before the cycle counts, if the process waits from then on.
                 (0..=cycle.start).any(|from| {
                     let tail = Trace {
                         states: self.states[from..].to_vec(),
@@ -218,21 +219,21 @@ impl Trace {
                     && self.stays(p, cycle.clone())
                     && cycle.clone().any(|i| self.enters(i).is_some_and(|q| q != p))
             }),
-            Property::BoundedExit => kept_in(&way_out),
+            Property::BoundedExit => kept_in(&leaving),
             Property::WaitFreeDoorway => kept_in(&[Sec::Doorway]),
             Property::WaitFree => kept_in(&[Sec::Wait]),
             _ => false,
         }
     }
 
-    /// How many remote memory references process `p` makes in its last passage.
+    /// The number of remote memory references of process `p` in its last passage.
     pub fn remote_in_last_passage(&self, p: usize) -> u32 {
         let starts = |&i: &usize| self.acts[i] == Some(Act::Step(p)) && self.sec(i, p) == Sec::Remainder;
         let Some(start) = (0..self.acts.len()).rfind(starts) else { return 0 };
         (start..self.acts.len()).filter(|&i| self.acts[i] == Some(Act::Step(p)) && self.remote[i]).count() as u32
     }
 
-    /// Whether the cycle stays in one passage of process `p` and has a remote memory reference of it.
+    /// Whether the cycle stays within one passage of process `p` and has a remote memory reference of `p`.
     pub fn is_endlessly_remote(&self, p: usize) -> bool {
         let cycle = self.cycle();
         cycle.clone().all(|i| self.sec(i, p) != Sec::Remainder)

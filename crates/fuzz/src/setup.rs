@@ -1,4 +1,4 @@
-//! What a program is checked for: the same for the checker and for the explorer.
+//! Setups: the processes, memory, failures and limits of a program, the same for the checker and for the explorer.
 use std::fmt;
 
 use doorway_checker::Model;
@@ -67,7 +67,7 @@ impl Setup {
         }
     }
 
-    /// As the checker is told.
+    /// The checker's model.
     pub fn model(&self) -> Model {
         let mut model = Model::new(self.n).k(self.k).crashes(self.crashes).threads(1).max_states(self.max_states);
         model = match self.mem {
@@ -81,7 +81,7 @@ impl Setup {
             model = model.deaths();
         }
         if self.aborts {
-            model = model.abandons();
+            model = model.aborts();
         }
         if let Some(passages) = self.passages {
             model = model.passages(passages);

@@ -1,4 +1,4 @@
-//! Makes a program on which the answers differ as small as it gets.
+//! Shrinks programs on which the answers differ.
 use crate::{
     campaigns::Case,
     compare::{Outcome, compare, fits},
@@ -21,7 +21,7 @@ pub fn shrink(case: &Case) -> (Case, Outcome) {
                 continue;
             }
             let tried = compare(&program, &best.setup, best.job);
-            // The same kind of mismatch, or shrinking would end with any other.
+            // The mismatch must be of the same kind, or shrinking could end with another one.
             let same = tried.mismatches.iter().any(|text| kind(text) == kind(&outcome.mismatches[0]));
             if same {
                 (best.program, outcome) = (program, tried);
@@ -33,7 +33,7 @@ pub fn shrink(case: &Case) -> (Case, Outcome) {
     (best, outcome)
 }
 
-/// What a mismatch is about.
+/// The subject of a mismatch.
 pub fn kind(text: &str) -> String {
     text.split(|c: char| c.is_ascii_digit() || c == '\n').next().unwrap_or("").to_string()
 }

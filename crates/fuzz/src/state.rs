@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 
 use crate::lang::{BOOLS, LOOPS, MAX_REGISTERS, NUMS, TICKETS, Ty};
 
-/// The most processes.
+/// The largest number of processes.
 pub const MOST: usize = 4;
 
 /// A section of a passage. A part's call is `Wait`, and after it the process is `Critical`.
@@ -15,11 +15,11 @@ pub enum Sec {
     Wait,
     Critical,
     Exit,
-    Abandon,
+    Abort,
     Reap,
 }
 
-/// A process' locals.
+/// The local variables of a process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Env {
     pub(crate) nums: [i64; NUMS],
@@ -31,16 +31,17 @@ pub(crate) struct Env {
 /// A process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Proc {
-    /// Where it is.
+    /// Its section.
     pub sec: Sec,
     pub(crate) pc: u16,
     pub(crate) env: Env,
-    /// What it knew when it completed the doorway, if it may abort.
+    /// Its local variables when it completed the doorway, if it may abort.
     pub(crate) place: Env,
+    /// The passages left to it.
     pub(crate) left: u32,
-    /// What a part's latest call returned.
+    /// The outcome of its latest call of a part.
     pub(crate) latest: Option<i64>,
-    /// Whether nobody has noticed yet that it is dead.
+    /// Whether it is dead and no process has noticed that yet.
     pub(crate) unnoticed: bool,
 }
 
@@ -50,20 +51,21 @@ pub struct State {
     /// The processes.
     pub procs: [Proc; MOST],
     pub(crate) regs: [i64; MAX_REGISTERS],
-    /// Which process is writing each register, one up, on safe registers.
+    /// For each safe register the number of the process that is writing it, plus 1.
     pub(crate) writers: [u8; MAX_REGISTERS],
     pub(crate) buffers: [VecDeque<(u8, i64)>; MOST],
+    /// The passages begun, if they are limited.
     pub(crate) begun: u32,
-    /// The registers in the measured process' cache.
+    /// The registers in the cache of the measured process, as bits.
     pub(crate) cache: u32,
 }
 
-/// What happens in a step.
+/// The kind of a step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Act {
     /// A process takes a step.
     Step(usize),
-    /// The oldest write in a process' store buffer becomes visible.
+    /// The oldest write in the store buffer of a process becomes visible.
     Drain(usize),
     /// A process dies.
     Die(usize),
@@ -78,38 +80,40 @@ pub struct Taken {
     pub state: State,
     /// Whether it was a remote memory reference.
     pub remote: bool,
-    /// What it did, as the checker's executions say it.
+    /// The text of the step, as in the checker's executions.
     pub text: String,
 }
 
 /// Why a step cannot be taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Blocked {
-    /// Not enabled in this state.
+    /// It is not enabled in this state.
     Disabled,
     /// The store buffer is full.
     Full,
     /// Another process is writing the same safe register.
     Overlap,
-    /// A safe register of this type may hold anything.
+    /// The values that a safe register of this type may hold are not known.
     Unknown,
 }
 
-/// Whose remote memory references are measured, and how.
+/// How remote memory references are counted, and for which process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
-    /// By the registers' homes, of everyone.
+    /// By the registers' homes, for every process.
     Dsm,
-    /// By this process' cache; whether a failed compare-and-swap counts as a write for others.
+    /// By the cache of this process; and whether a failed compare-and-swap of another invalidates a copy.
     Cc(usize, bool),
 }
 
-/// What a register holds, for an expression.
+/// The type and value of the register that an expression is about.
 #[derive(Clone, Copy)]
 pub(crate) struct It(pub(crate) Option<Ty>, pub(crate) i64);
 
+/// For expressions that are about no register.
 pub(crate) const NOTHING: It = It(None, 0);
 
+/// Assigns a register's value to a local variable of its type.
 pub(crate) fn assign(env: &mut Env, ty: Ty, local: usize, value: i64) {
     match ty {
         Ty::Bool => env.bools[local] = value != 0,
@@ -119,7 +123,7 @@ pub(crate) fn assign(env: &mut Env, ty: Ty, local: usize, value: i64) {
     }
 }
 
-/// How traces show a register's value.
+/// The text of a register's value.
 pub fn show(ty: Ty, value: i64) -> String {
     match ty {
         Ty::Bool => (value != 0).to_string(),

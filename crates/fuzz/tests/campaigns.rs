@@ -1,4 +1,4 @@
-//! Fixed seeds of every campaign, and cases that once showed something.
+//! Fixed seeds of every campaign, and seeds that once found a defect.
 use doorway_fuzz::{
     campaigns::{NAMES, case},
     compare::{Job, compare},
@@ -32,9 +32,9 @@ fn answers_agree_on_fixed_seeds() {
     });
 }
 
-/// Seeds that once found something: bounds of remote references that were too small, and a comparison with the fifth `next`.
+/// Seeds that once found a defect: RMR bounds that were too small, and a comparison with the fifth `next`.
 #[test]
-fn answers_agree_on_seeds_that_found_something() {
+fn answers_agree_on_seeds_that_once_found_a_defect() {
     for seed in [847, 946, 5_013] {
         agree_on("tickets-heavy", seed);
     }

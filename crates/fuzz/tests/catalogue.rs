@@ -14,10 +14,14 @@ use doorway_fuzz::{
     setup::Setup,
 };
 
-/// What is the same for both: verdicts, lengths of counterexamples, bounds.
+/// The part of a report that must be the same for both: verdicts, lengths of counterexamples, bounds.
 fn answers(report: &Report) -> Vec<(Property, Verdict, Option<usize>, Option<Bypass>)> {
     let about = |finding: &doorway_checker::Finding| {
-        let length = finding.run.as_ref().filter(|run| run.cycle_at.is_none()).map(|run| run.steps.len());
+        let length = finding
+            .execution
+            .as_ref()
+            .filter(|execution| execution.cycle_at.is_none())
+            .map(|execution| execution.steps.len());
         (finding.property, finding.verdict, length, finding.bypass)
     };
     report.findings.iter().map(about).collect()
@@ -53,7 +57,7 @@ fn transcriptions_have_the_verdicts_of_the_catalogue() {
 }
 
 #[test]
-fn transcriptions_for_three_have_the_verdicts_of_the_catalogue() {
+fn transcriptions_for_three_processes_have_the_verdicts_of_the_catalogue() {
     let setup = Setup { k: 2, ..Setup::new(3) };
     let model = Model::new(3).k(2).threads(1);
     same("gottlieb", &setup, check(&model, |space| Gottlieb::new(space, 2)));

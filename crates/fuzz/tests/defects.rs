@@ -1,8 +1,8 @@
-//! The defects that `scripts/fuzz-defects` plants: each still has its place in the checker.
+//! The defects that `scripts/fuzz-defects` plants can be applied to the checker's source.
 use std::{fs, path::Path};
 
 #[test]
-fn every_defect_to_plant_has_its_place_in_the_checker() {
+fn the_old_text_of_every_defect_occurs_once_in_its_file() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut defects = 0;
     for entry in fs::read_dir(root.join("crates/fuzz/defects")).unwrap() {
