@@ -1,4 +1,4 @@
-//! Runs the checks on the mutants, each in a process of its own, and remembers every outcome.
+//! Runs the checks on the mutants, each in a process of its own, and stores every outcome.
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::{self, File, OpenOptions},
@@ -17,48 +17,48 @@ use std::{
 use doorway_memory::Property;
 
 use crate::{
-    checks::{CHECKS, Check, Registers, Tier},
+    checks::{Check, Registers, Tier, checks},
     judgements::is_equivalent,
     run::{Outcome, SEARCHED},
     workspace::{ACTIVE, Numbered, TOUCHED, Workspace},
 };
 
-/// How long a check of an original may take, in seconds.
+/// The most seconds for a check of an original.
 const MAX_ORIGINAL: f64 = 900.0;
 
-/// How long a check of a mutant may take, in seconds, if it ends with the first violation and is not a long one.
+/// The most seconds for a check of a mutant that ends at the first violation and is not a long check.
 const MAX_MUTANT: f64 = 12.0;
 
-/// How many seconds more a check may take without a fence: store buffers are fuller then, so there are far more states.
+/// Additional seconds for a mutant without a fence: its store buffers are fuller, so it has far more states.
 const MORE_FOR_FENCES: f64 = 90.0;
 
-/// How much longer than its deadline a process may take before it counts as hanging, in seconds.
+/// The seconds after its deadline at which a process counts as hanging.
 const GRACE: f64 = 15.0;
 
-/// What to run.
+/// The options of a campaign.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The most expensive checks to run.
     pub most: Tier,
-    /// Checks that take fewer seconds than this run on every mutant, those already refuted included.
+    /// Checks that take fewer seconds than this run on refuted mutants too.
     pub all_below: f64,
-    /// How many processes run at once.
+    /// The number of processes at a time.
     pub jobs: usize,
 }
 
-/// What the original does under a check.
+/// The outcome of a check on the original.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// Which check.
+    /// The check.
     pub check: Check,
-    /// What it found.
+    /// The outcome.
     pub outcome: Outcome,
     /// The numbers of the functions that ran.
     pub touched: BTreeSet<usize>,
 }
 
 impl Reference {
-    /// How many seconds the original took.
+    /// The seconds that the original took.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         match self.outcome {
@@ -67,7 +67,7 @@ impl Reference {
         }
     }
 
-    /// How many states the original has.
+    /// The number of states of the original.
     #[must_use]
     pub fn states(&self) -> u64 {
         match self.outcome {
@@ -77,28 +77,28 @@ impl Reference {
     }
 }
 
-/// What became of a mutant.
+/// The outcomes of the checks on a mutant.
 #[derive(Clone, Debug)]
 pub struct Fate {
     /// The mutant.
     pub mutant: Numbered,
-    /// The checks that were run, by their place in the list of references, and how each refuted it.
+    /// The checks, by index in the list of references, and how each refuted the mutant, if it did.
     pub checked: Vec<(usize, Option<String>)>,
-    /// Whether every check that ran found as many states and transitions as of the original.
+    /// Whether every check found the same number of states and transitions as for the original.
     pub is_same: bool,
-    /// Whether a check was cut at a limit of states or time.
+    /// Whether a check ended at a limit of states or time.
     pub is_cut: bool,
 }
 
 impl Fate {
-    /// The first check that refuted it, and how.
+    /// The first check that refuted the mutant, and how.
     #[must_use]
     pub fn refuted(&self) -> Option<(usize, &str)> {
         self.checked.iter().find_map(|(check, how)| how.as_deref().map(|how| (*check, how)))
     }
 }
 
-/// A campaign: what was built, and what is known so far.
+/// A campaign: the built mutants, and the outcomes so far.
 pub struct Campaign<'w> {
     workspace: &'w Workspace,
     options: Options,
@@ -107,7 +107,7 @@ pub struct Campaign<'w> {
 }
 
 impl<'w> Campaign<'w> {
-    /// A campaign that remembers what an earlier one found, if the sources are the same.
+    /// Creates a campaign that reuses the outcomes of earlier campaigns on the same sources.
     ///
     /// # Errors
     /// If the file of outcomes cannot be read or written.
@@ -133,7 +133,7 @@ impl<'w> Campaign<'w> {
     /// If a check cannot be run, or the checker refuses the original.
     pub fn references(&self, wanted: impl Fn(&Check) -> bool + Sync) -> io::Result<Vec<Reference>> {
         let most = self.options.most;
-        let checks: Vec<&Check> = CHECKS.iter().filter(|check| check.tier <= most && wanted(check)).collect();
+        let checks: Vec<&Check> = checks().iter().filter(|check| check.tier <= most && wanted(check)).collect();
         let references = self.parallel(&checks, |check| self.reference(check))?;
         for reference in &references {
             if let Outcome::Refused(why) = &reference.outcome {
@@ -232,7 +232,7 @@ impl<'w> Campaign<'w> {
         text.parse().map_err(io::Error::other)
     }
 
-    /// What is known, or what `find` finds out, which is known from then on.
+    /// The stored text, or what `find` returns, which is then stored.
     fn known_or(&self, of: &str, check: &Check, find: impl FnOnce() -> io::Result<String>) -> io::Result<String> {
         let key = (of.to_string(), check.to_string());
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -245,7 +245,7 @@ impl<'w> Campaign<'w> {
         Ok(text)
     }
 
-    /// Does something with each of `all`, on as many threads as there are jobs; the results are in the same order.
+    /// Applies `work` to each of `all`, on as many threads as there are jobs; the results are in the same order.
     fn parallel<T: Sync, R: Send>(&self, all: &[T], work: impl Fn(&T) -> io::Result<R> + Sync) -> io::Result<Vec<R>> {
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<io::Result<R>>>> = all.iter().map(|_| Mutex::new(None)).collect();
@@ -263,12 +263,12 @@ impl<'w> Campaign<'w> {
     }
 }
 
-/// Whether the mutant changes only when writes become visible, which takes store buffers to see.
+/// Whether the mutant changes only when writes become visible, which matters only with store buffers.
 fn orders_writes(mutant: &Numbered) -> bool {
     mutant.mutant.is_fence || mutant.mutant.description.contains(".barrier()")
 }
 
-/// Waits for a child to write its outcome; kills it if it does not end.
+/// Waits for the outcome of a child; kills it if it does not end in time.
 fn finish(mut child: Child, check: &Check, seconds: f64) -> io::Result<Outcome> {
     let counts = check.counting.is_some();
     let deadline = Instant::now() + Duration::from_secs_f64(seconds + GRACE);
@@ -280,7 +280,7 @@ fn finish(mut child: Child, check: &Check, seconds: f64) -> io::Result<Outcome> 
         if Instant::now() > deadline {
             child.kill()?;
             child.wait()?;
-            // Judging many states, or counting references, may take longer than the deadline without hanging.
+            // Judging many states, or counting remote memory references, may take longer than the deadline.
             let hangs = !counts && !output(&mut child)?.contains(SEARCHED);
             let cut = Outcome::Decided { states: 0, transitions: 0, seconds, cut: true, verdicts: Vec::new() };
             return Ok(if hangs { Outcome::Hangs } else { cut });
@@ -292,7 +292,7 @@ fn finish(mut child: Child, check: &Check, seconds: f64) -> io::Result<Outcome> 
     match text.trim_end().lines().last().unwrap_or_default().parse() {
         Ok(outcome) => Ok(outcome),
         Err(_) if status.code() == Some(2) => Err(io::Error::other("the runner does not know the check")),
-        // A panic in a constructor, or a stack that is too small; anything else is not the mutant's doing.
+        // A panic in a constructor, or a stack overflow. The mutant does not cause anything else.
         Err(_) if matches!(status.code(), Some(101) | None) && !was_stopped(status) => {
             Ok(Outcome::Refused(format!("ended with {status}")))
         }
@@ -300,7 +300,7 @@ fn finish(mut child: Child, check: &Check, seconds: f64) -> io::Result<Outcome> 
     }
 }
 
-/// Whether a process was ended from outside.
+/// Whether another process ended this one with a signal.
 fn was_stopped(status: ExitStatus) -> bool {
     const FROM_OUTSIDE: [&str; 3] = ["SIGINT", "SIGKILL", "SIGTERM"];
     FROM_OUTSIDE.iter().any(|signal| status.to_string().contains(signal))
@@ -312,10 +312,10 @@ fn output(child: &mut Child) -> io::Result<String> {
     Ok(text)
 }
 
-/// A number that changes with the sources on which outcomes depend.
+/// A hash of the sources on which outcomes depend.
 fn fingerprint(root: &Path) -> io::Result<u64> {
     let mut hasher = DefaultHasher::new();
-    for of in ["algorithms", "checker", "memory"] {
+    for of in ["algorithms", "catalogue", "checker", "memory"] {
         hash_folder(&root.join("crates").join(of).join("src"), &mut hasher)?;
     }
     [include_str!("rewrite.rs"), include_str!("run.rs")].hash(&mut hasher);

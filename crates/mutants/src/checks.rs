@@ -1,41 +1,54 @@
-//! The checks that mutants are put to, and that tests can use too: a table, and nothing else.
+//! The checks that are run on mutants, and on the originals in tests.
 //!
-//! A check is an algorithm, a size, and the runs and properties to look at. Each says how much it costs, which decides
+//! A check is an algorithm, a size, a set of executions and properties. Its tier says how much it costs, which decides
 //! when it is used.
-use core::fmt;
+use std::{fmt, sync::LazyLock};
 
+use doorway_algorithms::{About, Condition, Extent, Finds, Pinned, Status, registry};
 use doorway_memory::Property;
 
-pub use crate::table_of_checks::CHECKS;
+use crate::table_of_checks::CHECKS;
+
+/// Every check: those of the table, and of a correct algorithm that is not in the table, those pinned in its file.
+#[must_use]
+pub fn checks() -> &'static [Check] {
+    static ALL: LazyLock<Vec<Check>> = LazyLock::new(|| {
+        let is_listed = |about: &About| CHECKS.iter().any(|check| check.algorithm == about.name);
+        let others = registry::all().iter().filter(|about| about.status() == Status::Correct && !is_listed(about));
+        let pinned = others.flat_map(|about| about.pinned.iter().filter_map(|pinned| Check::pinned(about, pinned)));
+        CHECKS.iter().copied().chain(pinned).collect()
+    });
+    &ALL
+}
 
 /// When a check is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
-    /// Seconds at most; together these are a test suite that can run on every change.
+    /// Seconds at most; together the quick checks are a test suite for every change.
     Quick,
-    /// Used for mutants that every quick check leaves standing.
+    /// Used on mutants that no quick check refutes.
     Slow,
-    /// Minutes; used with `--long`, on mutants that every other check leaves standing and that are not argued equivalent.
+    /// Minutes; used with `--long`, on mutants that no other check refutes and that are not argued equivalent.
     Long,
 }
 
-/// What the registers are like.
+/// The memory model of the registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registers {
     /// Sequentially consistent.
     Atomic,
-    /// A read that overlaps a write returns anything.
+    /// A read that overlaps a write returns any value.
     Safe,
-    /// With store buffers: the only ones for which a fence matters.
+    /// Total store order, with store buffers: the only model in which a fence matters.
     Tso,
 }
 
-/// Where remote memory references are counted.
+/// The model in which remote memory references are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counting {
-    /// With coherent caches.
+    /// The CC model, with coherent caches.
     Cc,
-    /// In distributed shared memory.
+    /// The DSM model, with distributed shared memory.
     Dsm,
 }
 
@@ -44,7 +57,7 @@ pub enum Counting {
 pub struct Check {
     /// The algorithm's name in the catalogue.
     pub algorithm: &'static str,
-    /// How many processes.
+    /// The number of processes.
     pub n: usize,
     /// The capacity; 1 for a mutex or a part.
     pub k: usize,
@@ -52,23 +65,23 @@ pub struct Check {
     pub passages: Option<u32>,
     /// The most passages of all processes together.
     pub in_all: Option<u32>,
-    /// How many processes may crash.
+    /// The number of processes that may crash.
     pub crashes: usize,
     /// Whether processes die and are reaped.
     pub deaths: bool,
     /// Whether waiters abort.
-    pub abandons: bool,
+    pub aborts: bool,
     /// Whether a passage starts only while every other process is in the remainder.
     pub uncontended: bool,
-    /// Whether states that differ only in who is who count as one.
+    /// Whether states that differ by a permutation of processes are counted as one.
     pub symmetric: bool,
-    /// What the registers are like.
+    /// The memory model of the registers.
     pub registers: Registers,
-    /// The most states to search. The original is not decided then; a mutant that fails is refuted all the same.
+    /// The most states to search. This does not decide the original, but a failure still refutes a mutant.
     pub max_states: Option<u64>,
-    /// The properties to decide; all that are claimed if none is named.
+    /// The properties to decide; if empty, all that are claimed.
     pub only: &'static [Property],
-    /// Counts remote memory references of a passage instead of deciding properties.
+    /// The model in which remote memory references of a passage are counted, instead of deciding properties.
     pub counting: Option<Counting>,
     /// When the check is used.
     pub tier: Tier,
@@ -86,7 +99,7 @@ impl Check {
             in_all: None,
             crashes: 0,
             deaths: false,
-            abandons: false,
+            aborts: false,
             uncontended: false,
             symmetric: false,
             max_states: None,
@@ -95,6 +108,36 @@ impl Check {
             counting: None,
             tier: Tier::Quick,
         }
+    }
+
+    /// A check that is pinned in an algorithm's file; `None` if it finds something else than states, or takes long.
+    fn pinned(about: &About, pinned: &Pinned) -> Option<Check> {
+        let finds_states = matches!(pinned.finds, Finds::States(_) | Finds::Fenced(..));
+        if !finds_states || pinned.is_long() {
+            return None;
+        }
+        let has = |condition| pinned.under.contains(&condition);
+        let (passages, in_all) = match pinned.extent {
+            Extent::Surveyed => (about.survey.passages(), None),
+            Extent::Whole => (None, None),
+            Extent::Passages(passages) => (Some(passages), None),
+            Extent::InAll(passages) => (None, Some(passages)),
+        };
+        Some(Check {
+            k: about.size(Some(pinned.n), pinned.k).ok()?.k,
+            passages,
+            in_all,
+            crashes: pinned.crashes,
+            deaths: has(Condition::Deaths),
+            aborts: has(Condition::Aborts),
+            symmetric: pinned.symmetric,
+            registers: match () {
+                () if has(Condition::SafeRegisters) => Registers::Safe,
+                () if has(Condition::Tso) => Registers::Tso,
+                () => Registers::Atomic,
+            },
+            ..Check::new(about.name, pinned.n)
+        })
     }
 
     /// With capacity `k`.
@@ -129,17 +172,17 @@ impl Check {
 
     /// With aborts.
     #[must_use]
-    pub const fn abandons(self) -> Check {
-        Check { abandons: true, ..self }
+    pub const fn aborts(self) -> Check {
+        Check { aborts: true, ..self }
     }
 
-    /// With one passage after the other. Counting remote memory references, this shows whether a fast path is taken.
+    /// With passages that do not overlap. Counting remote memory references then shows whether a fast path is taken.
     #[must_use]
     pub const fn uncontended(self) -> Check {
         Check { uncontended: true, ..self }
     }
 
-    /// With processes that are not told apart. The algorithm must be symmetric.
+    /// With states that differ by a permutation of processes counted as one. The algorithm must be symmetric.
     #[must_use]
     pub const fn symmetric(self) -> Check {
         Check { symmetric: true, ..self }
@@ -157,7 +200,7 @@ impl Check {
         Check { registers: Registers::Tso, ..self }
     }
 
-    /// Searches the first `states` states only.
+    /// Among the first `states` states only.
     #[must_use]
     pub const fn among(self, states: u64) -> Check {
         Check { max_states: Some(states), ..self }
@@ -181,19 +224,19 @@ impl Check {
         Check { counting: Some(Counting::Dsm), ..self }
     }
 
-    /// Only for mutants that quick checks leave standing.
+    /// Only for mutants that no quick check refutes.
     #[must_use]
     pub const fn slow(self) -> Check {
         Check { tier: Tier::Slow, ..self }
     }
 
-    /// Only if asked for.
+    /// Only with `--long`.
     #[must_use]
     pub const fn long(self) -> Check {
         Check { tier: Tier::Long, ..self }
     }
 
-    /// The check in words, without the algorithm's name.
+    /// The check as text, without the algorithm's name.
     #[must_use]
     pub fn shape(&self) -> String {
         let mut words = vec![format!("n={}", self.n)];
@@ -202,7 +245,7 @@ impl Check {
         words.extend(self.in_all.map(|passages| format!("passages-in-all={passages}")));
         words.extend((self.crashes > 0).then(|| format!("crashes={}", self.crashes)));
         words.extend(self.deaths.then(|| "deaths".to_string()));
-        words.extend(self.abandons.then(|| "aborts".to_string()));
+        words.extend(self.aborts.then(|| "aborts".to_string()));
         words.extend(self.uncontended.then(|| "uncontended".to_string()));
         words.extend(self.symmetric.then(|| "symmetric".to_string()));
         words.extend(match self.registers {

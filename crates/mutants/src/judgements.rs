@@ -1,11 +1,11 @@
-//! Mutants that no check refutes: those that none can, with the reason, and those that a larger check might.
+//! Mutants that no check refutes: those that no check can refute, with the reason, and those that a larger check might.
 
-/// Mutants of which the same is known.
+/// What is known of some mutants.
 #[derive(Clone, Copy, Debug)]
 pub struct Judgement {
-    /// Why nothing that is claimed is lost; or what is known of mutants that survive.
+    /// Why the mutants keep every claim, or what is known of them if they survive.
     pub reason: &'static str,
-    /// The mutants: file, function and change, as a campaign prints them.
+    /// The keys of the mutants: file, function and change, as a campaign prints them.
     pub keys: &'static [&'static str],
 }
 
@@ -15,7 +15,7 @@ pub fn is_equivalent(key: &str) -> bool {
     EQUIVALENT.iter().any(|judgement| judgement.keys.contains(&key))
 }
 
-/// Mutants that keep everything that is claimed, by reason.
+/// Mutants that keep every claim, by reason.
 #[rustfmt::skip]
 pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
@@ -24,12 +24,12 @@ pub const EQUIVALENT: &[Judgement] = &[
             "bakery.rs Bakery::wait: `(number, i) >= (mine, p)`: `>=` -> `>`",
             "bakery_labels.rs BakeryLabels::wait: `(label, k) > (mine, p)`: `>` -> `>=`",
             "black_white_bakery.rs BlackWhiteBakery::wait_for: `(mine.number, i) < (pair.number, j)`: `<` -> `<=`",
-            "afek.rs Afek::few_are_before: `(ticket, j) < (mine, p)`: `<` -> `<=`",
+            "afek.rs Afek::fewer_than_k_precede: `(ticket, j) < (mine, p)`: `<` -> `<=`",
             "burns_peterson.rs BurnsPeterson::wait: `(r.ticket, j) < (mine, p)`: `<` -> `<=`",
             "dolev_gafni_shavit.rs DolevGafniShavit::seems_before: `(number, j) >= (mine, p)`: `>=` -> `>`",
             "k_bakery.rs is_before: `(mine, p) < (want, i)`: `<` -> `<=`",
-            "k_bakery.rs Told::index: `to > from`: `>` -> `>=`",
-            "afek.rs Afek::one_after_has_entered: `(mine, p) >= (entered, j)`: `>=` -> `>`",
+            "k_bakery.rs PairRegisters::index: `to > from`: `>` -> `>=`",
+            "afek.rs Afek::later_ticket_has_entered: `(mine, p) >= (entered, j)`: `>=` -> `>`",
         ],
     },
     Judgement {
@@ -46,24 +46,16 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "both happen under the inner lock, and nobody else looks at either before it is released",
+        reason: "both happen under the inner lock, and no other process looks at either before it is released",
         keys: &[
             "danek_golab.rs DanekGolab::join: swap `m.at(\"6\").write(&self.head[p], false)?;` and `m.call(|m| { let other = m.call(|m|….insert(m, q, None)?; } Ok(()) })?;`",
             "danek_golab.rs DanekGolab::join: swap `m.call(|m| { let other = m.call(|m|….insert(m, q, None)?; } Ok(()) })?;` and `self.queue.remove(m, p)?;`",
-            "danek_golab.rs DanekGolab::exit: swap `self.queue.remove(m, p)?;` and `m.call(|m| self.dispenser.done(m, p, ticket))?;`",
-            "danek_golab.rs DanekGolab::exit: swap `m.call(|m| self.dispenser.done(m, p, ticket))?;` and `self.notify(m, \"22\")?;`",
-            "danek_golab.rs DanekGolab::exit: swap `self.notify(m, \"22\")?;` and `let place = if Self::KEEPS_PLACE { …[p])? } else { Value::of_word(0) };`",
+            "danek_golab.rs DanekGolab::exit: swap `self.queue.remove(m, p)?;` and `m.call(|m| self.dispenser.done(m, p, *ticket))?;`",
+            "danek_golab.rs DanekGolab::exit: swap `m.call(|m| self.dispenser.done(m, p, *ticket))?;` and `self.notify(m, \"22\")?;`",
         ],
     },
     Judgement {
-        reason: "a place without content is written or read once more, and nothing depends on it",
-        keys: &[
-            "danek_golab.rs DanekGolab::wait: `Self::KEEPS_PLACE` -> `true`",
-            "danek_golab.rs DanekGolab::exit: `Self::KEEPS_PLACE` -> `true`",
-        ],
-    },
-    Judgement {
-        reason: "exclusion rests on flag 2; without line 1 the turn can be taken only until line 5, once for each process, so somebody gets on",
+        reason: "exclusion rests on flag 2; without line 1 each process can take the turn once, until line 5, so one of them enters",
         keys: &[
             "dijkstra.rs Dijkstra::doorway: `m.at(\"1\").write(&self.flag[i], 1)` -> `Ok(())`",
         ],
@@ -75,7 +67,7 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "different registers, and nobody acts on either before the ticket is in the tree, on line 10",
+        reason: "different registers, and no process acts on either before the ticket is in the tree, on line 10",
         keys: &[
             "jayanti_f_array.rs JayantiFArray::doorway: swap `m.at(\"1\").write(&self.go[p], false)?;` and `let t = m.at(\"2\").load_linked(&self.c)?;`",
             "jayanti_f_array.rs JayantiFArray::doorway: swap `m.at(\"3\").store_conditional(&self.c, t, t.value().next())?;` and `let leaf = self.take_leaf(m, p)?;`",
@@ -84,7 +76,7 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "the leaf is empty since line 7, so the slot can be taken by another before or after line 8",
         keys: &[
-            "jayanti_f_array.rs JayantiFArray::exit: swap `self.give_back(m, leaf)?;` and `m.at(\"8\").write_linked(&self.own, None)?;`",
+            "jayanti_f_array.rs JayantiFArray::exit: swap `self.return_leaf(m, leaf)?;` and `m.at(\"8\").write_linked(&self.own, None)?;`",
         ],
     },
     Judgement {
@@ -102,50 +94,49 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "what is served can only have grown since, and then the process that waited for it has entered already",
+        reason: "the number served can only have grown since, and then the process with that number has entered already",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: swap `self.row.wait(m, p, &())?;` and `let x = m.at(\"5\").read(self.tickets.serving())?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: swap `self.bucket.wait(m, p, &())?;` and `let x = m.at(\"5\").read(self.tickets.serving())?;`",
         ],
     },
     Judgement {
         reason: "line 2 is a short cut: line d asks again",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wait: remove `if m.at(\"2\").test(self.tickets.serv…| serving == t)? { return Ok(()); }`",
-            "ticket_sleeping.rs TicketSleeping::wait: remove `return Ok(());`",
+            "ticket_sleeping.rs TicketSleeping::wait: remove `if m.at(\"2\").test(self.tickets.serv…g| serving == t)? { return Ok(t); }`",
+            "ticket_sleeping.rs TicketSleeping::wait: remove `return Ok(t);`",
         ],
     },
     Judgement {
         reason: "`woken` is only read after line e, and only written by others once `asleep` is set",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"d\").test(self.tickets.serv… return self.row.exit(m, p, &()); }` and `m.at(\"e\").write(&self.woken[p], false)?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"d\").test(self.tickets.serv…t.exit(m, p, &())?; return Ok(t); }` and `m.at(\"e\").write(&self.woken[p], false)?;`",
         ],
     },
     Judgement {
-        reason: "`woken` and the count are under the row's lock",
+        reason: "`woken` and the count are under the bucket's lock",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;` and `m.at(\"6\").write(&self.woken[i], true)?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;` and `m.at(\"6\").write(&self.woken[i], true)?;`",
         ],
     },
     Judgement {
-        reason: "the count of sleeping waiters is too high for ever: exits take the slow path, which is no property",
+        reason: "the count of parked waiters stays too high, so exits take the slow path, which violates no claim",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wait: remove `m.at(\"d\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
-            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"d\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;` and `return self.row.exit(m, p, &());`",
-            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"2\").test(self.tickets.serv…| serving == t)? { return Ok(()); }` and `m.at(\"a\").fetch_add(&self.sleepers, 1)?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: remove `m.at(\"d\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"2\").test(self.tickets.serv…g| serving == t)? { return Ok(t); }` and `m.at(\"a\").fetch_add(&self.parked, 1)?;`",
         ],
     },
     Judgement {
-        reason: "a process that asks about itself finds that it is not before itself",
+        reason: "a process that compares itself with itself does not precede itself",
         keys: &[
-            "afek.rs Afek::few_are_before: `j != p && m.at(\"4\").test(&self.x[j], |up| up)?`: without `j != p`",
+            "afek.rs Afek::fewer_than_k_precede: `j != p && m.at(\"4\").test(&self.x[j], |up| up)?`: without `j != p`",
             "burns_peterson.rs BurnsPeterson::wait: `j != p && m.at(\"4\").test(&self.r[j]…ying && (r.ticket, j) < (mine, p))?`: without `j != p`",
         ],
     },
     Judgement {
-        reason: "only runs in the deliberate mistake that shares the source",
+        reason: "only the broken algorithm that shares the source runs it",
         keys: &[
-            "anderson_moir_dsm.rs LocalStage::enter_with: swap `came = m.at(\"8\").compare_swap(&self.q, u, Spot { p, l })?;` and `if let (Release::AfterReplacing, tr…me) { m.at(\"7\").write(go, true)?; }`",
-            "anderson_moir_dsm.rs LocalStage::enter_with: true -> false in `if let (Release::AfterReplacing, true) = (release, came) {`",
+            "anderson_moir_dsm.rs LocalStage::enter_with: swap `installed = m.at(\"8\").compare_swap(&self.q, u, CellId { p, l })?;` and `if let (Release::AfterReplacing, tr…ed) { m.at(\"7\").write(go, true)?; }`",
+            "anderson_moir_dsm.rs LocalStage::enter_with: true -> false in `if let (Release::AfterReplacing, true) = (release, installed) {`",
             "anderson_moir_dsm.rs LocalStage::enter_with: remove `m.at(\"7\").write(go, true)?;` #2",
             "anderson_moir_dsm.rs LocalStage::enter_with: true -> false in `m.at(\"7\").write(go, true)?;` #2",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `if !taken { m.at(\"6\").write(bit, true)?; }`",
@@ -153,8 +144,8 @@ pub const EQUIVALENT: &[Judgement] = &[
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: `!taken` -> `taken`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: remove `m.at(\"6\").write(bit, true)?;`",
             "decker_jayanti_names.rs DeckerJayantiNames::was_taken: true -> false in `m.at(\"6\").write(bit, true)?;`",
-            "special_set_adaptive.rs AdaptiveSet::believes: true -> false in `Trust::Leaf => true,`",
-            "special_set_adaptive.rs AdaptiveSet::believes: `q != p`: `!=` -> `==`",
+            "special_set_adaptive.rs AdaptiveSet::accepts: true -> false in `MemberTest::Leaf => true,`",
+            "special_set_adaptive.rs AdaptiveSet::accepts: `q != p`: `!=` -> `==`",
         ],
     },
     Judgement {
@@ -177,7 +168,7 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "what is removed is a faster way to do the same",
+        reason: "the rest of the function does the same, more slowly",
         keys: &[
             "k_bakery.rs Set::pop: remove `if let Set::Word(word) = self { let…rd.wrapping_sub(1); return first; }`",
         ],
@@ -195,7 +186,7 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "every operation on the queue is under the lock, so nobody sees what is in between",
+        reason: "every operation on the queue is under the lock, so no process sees an intermediate state",
         keys: &[
             "priority_queue.rs PriorityQueue::insert: swap `m.at(\"q2\").write(&self.size, end + 1)?;` and `let hole = self.up(m, end, entry)?;`",
             "priority_queue.rs PriorityQueue::remove: swap `m.at(\"q6\").write(&self.pos[p], None)?;` and `let end = m.at(\"q7\").read(&self.size)? - 1;`",
@@ -238,9 +229,9 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "MyNode[p] is read only by processes that leave, and these exclude each other",
         keys: &[
-            "special_set.rs StaticSet::remove_self: swap `let other = self.tree.find(m, self.leaf(p), is_in)?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
-            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `let other = self.tree.find(m, self.…lieves(p, q, leaf, named_at))) })?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
-            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `m.at(\"38\").write(&self.my_node[p], None)?;` and `self.places.leave(m, p, x)?;`",
+            "special_set.rs StaticSet::remove_self: swap `let other = self.tree.find(m, self.leaf(p), member_leaf)?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `let other = self.tree.find(m, self.…ccepts(p, q, leaf, named_at))) })?;` and `m.at(\"38\").write(&self.my_node[p], None)?;`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: swap `m.at(\"38\").write(&self.my_node[p], None)?;` and `self.renaming.leave(m, p, x)?;`",
         ],
     },
     Judgement {
@@ -276,34 +267,34 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "nobody looks at the ticket that line 59 frees before line 60 of a later one",
+        reason: "no process looks at the ticket that line 59 frees before line 60 of a later ticket",
         keys: &[
             "ticket_dispenser.rs TicketDispenser::done: swap `m.at(\"59\").write(&self.tickets[(tic….n) % (7 * self.n)], State::Free)?;` and `m.at(\"60\").write(&self.last_ticket, ticket)`",
         ],
     },
     Judgement {
-        reason: "the cell is nobody else's before line 8, and line 6 asks again what line 4 has read",
+        reason: "no other process uses the cell before line 8, and line 6 compares again what line 4 has read",
         keys: &[
             "anderson_moir_dsm.rs LocalStage::enter_with: swap `m.at(\"3\").write(&self.cells[p][l].p, false)?;` and `let u = m.at(\"4\").read(&self.q)?;`",
         ],
     },
     Judgement {
-        reason: "only adaptivity is lost: a node that is never free again sends everyone on, and the overflow lock takes them",
+        reason: "only adaptivity is lost: a node that is never free again sends all processes on, and the overflow lock admits them",
         keys: &[
             "kim_anderson.rs KimAnderson::exit: remove `self.tree.ascend(m, p, place)?;`",
             "kim_anderson.rs KimAnderson::exit: swap `self.tree.ascend(m, p, place)?;` and `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }`",
-            "special_set_adaptive.rs AdaptiveSet::remove_self: remove `self.places.leave(m, p, x)?;`",
+            "special_set_adaptive.rs AdaptiveSet::remove_self: remove `self.renaming.leave(m, p, x)?;`",
             "renaming_tree.rs Splitter::acquire: `!y.free` -> `y.free`",
-            "renaming_tree.rs RenamingTree::ascend: remove `if let Some(node) = self.nodes.get(… node.release(m, Way::Stop, p))?; }`",
-            "renaming_tree.rs RenamingTree::ascend: remove `m.call(|m| node.release(m, Way::Stop, p))?;`",
-            "renaming_tree.rs RenamingTree::ascend: `node.release(m, Way::Stop, p)` -> `Ok(())`",
-            "renaming_tree.rs RenamingTree::ascend: `m.fold(depth(place), (), |m, (), up…es[above - 1].release(m, way, p) })` -> `Ok(())`",
-            "renaming_tree.rs RenamingTree::ascend: `self.nodes[above - 1].release(m, way, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: remove `if let Some(node) = self.nodes.get(…release(m, Direction::Stop, p))?; }`",
+            "renaming_tree.rs RenamingTree::ascend: remove `m.call(|m| node.release(m, Direction::Stop, p))?;`",
+            "renaming_tree.rs RenamingTree::ascend: `node.release(m, Direction::Stop, p)` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `m.fold(depth(place), (), |m, (), up…ve - 1].release(m, direction, p) })` -> `Ok(())`",
+            "renaming_tree.rs RenamingTree::ascend: `self.nodes[above - 1].release(m, direction, p)` -> `Ok(())`",
             "renaming_tree.rs RenamingTree::leave: remove `self.ascend(m, p, place)?;`",
             "renaming_tree.rs RenamingTree::leave: `self.clear(m, place)` -> `Ok(())`",
             "renaming_tree.rs Splitter::acquire: `!y.free` -> `true`",
-            "renaming_tree.rs Splitter::release: `way == Way::Right` -> `true`",
-            "renaming_tree.rs Splitter::release: remove `if way == Way::Stop { m.at(\"r10\").write(&self.round[round], false)?; }`",
+            "renaming_tree.rs Splitter::release: `direction == Direction::Right` -> `true`",
+            "renaming_tree.rs Splitter::release: remove `if direction == Direction::Stop { m…rite(&self.round[round], false)?; }`",
             "renaming_tree.rs Splitter::release: remove `m.at(\"r10\").write(&self.round[round], false)?;`",
             "renaming_tree.rs Splitter::release: false -> true in `m.at(\"r10\").write(&self.round[round], false)?;`",
             "renaming_tree.rs Splitter::acquire: remove `m.at(\"a9\").write(&self.round[y.round], false)?;`",
@@ -311,34 +302,35 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "nobody else writes `reset` or `obst[p]` at that time: releases exclude each other",
+        reason: "no other process writes `reset` or `obst[p]` at that time: releases exclude each other",
         keys: &[
             "renaming_tree.rs Splitter::release: swap `m.at(\"r3\").write(&self.obst[p], false)?;` and `let round = m.at(\"r4\").read(&self.reset)?.round;`",
         ],
     },
     Judgement {
-        reason: "others look at these registers only under the row's lock",
+        reason: "others look at these registers only under the bucket's lock",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
             "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.woken[p], false)?;` and `m.at(\"e\").write(&self.wants[p], t)?;`",
             "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.wants[p], t)?;` and `m.at(\"e\").write(&self.asleep[p], true)?;`",
         ],
     },
     Judgement {
-        reason: "the count is too high, so exits take the slow path, which is no property",
+        reason: "the count is too high, so exits take the slow path, which violates no claim",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.sleepers, 1_u64.wrapping_neg())?;`",
-            "ticket_sleeping.rs TicketSleeping::exit: `m.at(\"4\").test(&self.sleepers, |sleepers| sleepers == 0)?` -> `false`",
+            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"d\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;` and `self.bucket.exit(m, p, &())?;`",
+            "ticket_sleeping.rs TicketSleeping::exit: `m.at(\"4\").test(&self.parked, |parked| parked == 0)?` -> `false`",
         ],
     },
     Judgement {
         reason: "the barrier still comes between line a and line d",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"b\").barrier()?;` and `self.row.wait(m, p, &())?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"b\").barrier()?;` and `self.bucket.wait(m, p, &())?;`",
         ],
     },
     Judgement {
-        reason: "the count goes on beyond k, and what is asked is whether it is below k",
+        reason: "the count goes on beyond k, and the caller asks only whether it is below k",
         keys: &[
             "afek.rs fewer_than: `count == k || j == n`: without `count == k`",
         ],
@@ -366,15 +358,15 @@ pub const EQUIVALENT: &[Judgement] = &[
         reason: "it matters only if all labels seen are in the last copy, and then that copy is full: the process that entered it left \
                  a full copy before it, and no label leaves the latest copy; so the first copy is next either way",
         keys: &[
-            "timestamps.rs latest_of_all: `inside(copy) > 0 && inside(after(copy)) == 0`: without `inside(copy) > 0`",
-            "timestamps.rs latest_of_all: `inside(copy) > 0`: `>` -> `>=`",
+            "timestamps.rs latest_of_all: `labels_in(copy) > 0 && labels_in(after(copy)) == 0`: without `labels_in(copy) > 0`",
+            "timestamps.rs latest_of_all: `labels_in(copy) > 0`: `>` -> `>=`",
         ],
     },
     Judgement {
         reason: "a process that stops at the last node goes on as one that found no node, which is correct for any number of them; \
                  only adaptivity is lost",
         keys: &[
-            "renaming_tree.rs Places::stops: `place <= self.nodes()`: `<=` -> `<`",
+            "renaming_tree.rs TreeRenaming::stops: `place <= self.nodes()`: `<=` -> `<`",
         ],
     },
 ];
@@ -393,7 +385,7 @@ pub const SURVIVING: &[Judgement] = &[
             "k_bakery_fife.rs KBakeryFife::captured: `captured || by_i`: without `by_i`",
             "k_bakery_fife.rs KBakeryFife::captured: `captured || by_i`: `||` -> `&&`",
             "k_bakery_fife.rs KBakeryFife::wait: `self.captured(m, p, mine)` -> `Ok(false)`",
-            "k_bakery_fife.rs KBakeryFife::wait: remove `self.capture.tell(m, \"23\", p, mine)?;`",
+            "k_bakery_fife.rs KBakeryFife::wait: remove `self.capture.broadcast(m, \"23\", p, mine)?;`",
         ],
     },
     Judgement {
@@ -442,9 +434,9 @@ pub const SURVIVING: &[Judgement] = &[
     Judgement {
         reason: "kept for up to three processes; locks of several levels, whose order these change, take four",
         keys: &[
-            "kim_anderson.rs KimAnderson::wait: swap `self.locks[place - 1].lock(m, Way::Stop, p)?;` and `m.fold(depth(place), (), |m, (), up… >> up); locks.lock(m, way, p) })?;`",
+            "kim_anderson.rs KimAnderson::wait: swap `self.locks[place - 1].lock(m, Direction::Stop, p)?;` and `m.fold(depth(place), (), |m, (), up…); locks.lock(m, direction, p) })?;`",
             "kim_anderson.rs KimAnderson::exit: swap `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }` and `self.top.unlock(m, 0, p)?;`",
-            "kim_anderson.rs KimAnderson::exit: swap `m.fold(depth, (), |m, (), down| { l…own)); locks.unlock(m, way, p) })?;` and `self.locks[place - 1].unlock(m, Way::Stop, p)?;`",
+            "kim_anderson.rs KimAnderson::exit: swap `m.fold(depth, (), |m, (), down| { l… locks.unlock(m, direction, p) })?;` and `self.locks[place - 1].unlock(m, Direction::Stop, p)?;`",
         ],
     },
     Judgement {
@@ -457,7 +449,7 @@ pub const SURVIVING: &[Judgement] = &[
     Judgement {
         reason: "`renaming-tree n=3 passages-in-all=7` refutes it, a long check",
         keys: &[
-            "renaming_tree.rs Splitter::release: `way == Way::Stop`: `==` -> `!=` #2",
+            "renaming_tree.rs Splitter::release: `direction == Direction::Stop`: `==` -> `!=` #2",
         ],
     },
     Judgement {
@@ -465,17 +457,17 @@ pub const SURVIVING: &[Judgement] = &[
         keys: &[
             "renaming_tree.rs RenamingTree::leave: swap `self.ascend(m, p, place)?;` and `self.clear(m, place)`",
             "renaming_tree.rs Splitter::acquire: swap `m.at(\"a3\").write(&self.y, Status::TAKEN)?;` and `m.at(\"a4\").write(&self.obst[p], true)?;`",
-            "renaming_tree.rs Splitter::acquire: swap `if m.at(\"a5\").test(&self.x, |x| x !…cquired)? { return Ok(Way::Left); }` and `m.at(\"a7\").write(&self.round[y.round], true)?;`",
+            "renaming_tree.rs Splitter::acquire: swap `if m.at(\"a5\").test(&self.x, |x| x !…d)? { return Ok(Direction::Left); }` and `m.at(\"a7\").write(&self.round[y.round], true)?;`",
             "renaming_tree.rs Splitter::release: swap `m.at(\"r2\").write(&self.x, p)?;` and `m.at(\"r3\").write(&self.obst[p], false)?;`",
-            "renaming_tree.rs Splitter::release: `way == Way::Stop || m.at(\"r7\").test(&self.round[round], |round| !round)?`: without `m.at(\"r7\").test(&self.round[round], |round| !round)?`",
-            "renaming_tree.rs Splitter::release: swap `if clear { let next = Status { free…m.at(\"r9\").write(&self.y, next)?; }` and `if way == Way::Stop { m.at(\"r10\").write(&self.round[round], false)?; }`",
+            "renaming_tree.rs Splitter::release: `direction == Direction::Stop || m.a…self.round[round], |round| !round)?`: without `m.at(\"r7\").test(&self.round[round], |round| !round)?`",
+            "renaming_tree.rs Splitter::release: swap `if clear { let next = Status { free…m.at(\"r9\").write(&self.y, next)?; }` and `if direction == Direction::Stop { m…rite(&self.round[round], false)?; }`",
             "renaming_tree.rs Splitter::release: swap `m.at(\"r8\").write(&self.reset, next)?;` and `m.at(\"r9\").write(&self.y, next)?;`",
         ],
     },
     Judgement {
         reason: "the rule is kept for two processes, and for three with 5 calls together; with 7 it is not decided",
         keys: &[
-            "renaming_tree.rs Splitter::acquire: swap `if m.at(\"a8\").test(&self.reset, |re…], false)?; return Ok(Way::Left); }` and `m.at(\"a10\").write(&self.acquired, true)?;`",
+            "renaming_tree.rs Splitter::acquire: swap `if m.at(\"a8\").test(&self.reset, |re…se)?; return Ok(Direction::Left); }` and `m.at(\"a10\").write(&self.acquired, true)?;`",
         ],
     },
 ];

@@ -8,7 +8,7 @@
 //! | [`checks`] | the table of checks |
 //! | [`run`] | runs one check |
 //! | [`campaign`] | runs the checks on the mutants |
-//! | [`judgements`] | mutants that no check refutes, and what is known of them |
+//! | [`judgements`] | what is known of mutants that no check refutes |
 //! | [`table`] | the results as a document |
 pub mod campaign;
 pub mod checks;

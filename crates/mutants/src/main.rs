@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, process::ExitCode};
 use clap::Parser;
 use doorway_mutants::{
     campaign::{Campaign, Options},
-    checks::{CHECKS, Tier},
+    checks::{Tier, checks},
     table, workspace,
 };
 
@@ -52,7 +52,9 @@ fn campaign(arguments: &Arguments) -> io::Result<ExitCode> {
         workspace.mutants.iter().filter(|mutant| names.is_empty() || names.contains(&mutant.file)).collect();
     if let Some(unknown) = names.iter().find(|name| !wanted.iter().any(|mutant| mutant.file == **name)) {
         let name = unknown.trim_end_matches(".rs").replace('_', "-");
-        return Err(io::Error::other(format!("`{name}` has no mutants; name a file of mutex, kexclusion or parts")));
+        return Err(io::Error::other(format!(
+            "`{name}` has no mutants; name a file of mutex, kexclusion, parts or blocks"
+        )));
     }
     let most = match (arguments.quick, arguments.long) {
         (true, _) => Tier::Quick,
@@ -75,7 +77,7 @@ fn campaign(arguments: &Arguments) -> io::Result<ExitCode> {
     Ok(if results.is_clean(names.is_empty()) { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// Whether the file of this name is an algorithm with checks of its own. Others are reached through those that use them.
+/// Whether the file of this name is an algorithm with checks of its own. The checks of its users cover any other file.
 fn is_algorithm(file: &str) -> bool {
-    CHECKS.iter().any(|check| check.algorithm.replace('-', "_") + ".rs" == file)
+    checks().iter().any(|check| check.algorithm.replace('-', "_") + ".rs" == file)
 }

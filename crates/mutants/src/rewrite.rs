@@ -1,7 +1,7 @@
 //! Finds the small changes of a source: the mutants of every function in it.
 //!
-//! A mutant is a list of edits of the source text, inside the body of one function. Edits keep the text around them, so
-//! a mutant is described by the text it replaces. A mutant need not compile; the build finds those that do not.
+//! A mutant is a list of edits of the source text within the body of one function. The text around an edit stays the
+//! same, so the replaced text describes the mutant. A mutant need not compile; the build finds those that do not.
 use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -11,42 +11,42 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The longest description of a piece of source; the middle of a longer one is left out.
+/// The maximum length of a quoted piece of source; of a longer piece, the middle is left out.
 const MAX_SHOWN: usize = 72;
 
-/// Traits that say how a value is stored and shown. Their implementations are no part of an algorithm.
+/// Traits for the representation of values. Their implementations are not part of an algorithm.
 const REPRESENTATION: &[&str] = &["Value", "Local", "Narrow", "Debug", "Display", "Default"];
 
-/// Types that use a part as its users do and judge it. A mutant of these would be a mutant of the specification.
-const SPECIFICATION: &[&str] = &["Etiquette", "Conduct", "InSequence"];
+/// Types that call a part and judge its results. Their mutants would be mutants of the specification.
+const SPECIFICATION: &[&str] = &["Harness", "UsageMonitor", "InSequence"];
 
 /// A function of an algorithm and its mutants.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name, after that of the type it belongs to, if any.
+    /// The name, preceded by that of its type, if it has one.
     pub name: String,
-    /// Where its body is in the source, braces included.
+    /// The range of its body in the source, braces included.
     pub body: Range<usize>,
-    /// Its mutants, in the order of the source.
+    /// The mutants, in the order of the source.
     pub mutants: Vec<Mutant>,
 }
 
 /// A small change of a function.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// The line of the source where the change begins.
+    /// The line of the source at which the change begins.
     pub line: usize,
-    /// The line of the paper that the changed text implements, if it says so.
+    /// The line of the paper in the changed text, if there is one.
     pub paper_line: Option<String>,
-    /// What is changed, in words; unique in its function.
+    /// A description of the change, unique in its function.
     pub description: String,
-    /// Whether a fence is removed, which only shows on a memory with store buffers.
+    /// Whether a fence is removed, which matters only on a memory with store buffers.
     pub is_fence: bool,
     edits: Vec<(Range<usize>, String)>,
 }
 
 impl Mutant {
-    /// The body with the change made.
+    /// The body with the change.
     #[must_use]
     pub fn apply(&self, source: &str, body: &Range<usize>) -> String {
         let mut text = String::new();
@@ -120,8 +120,10 @@ fn last_segment(of: &Type) -> String {
     }
 }
 
-/// The function with its mutants, unless it makes registers, is evaluated at compile time, judges, or returns a type
-/// that its body determines.
+/// The function with its mutants.
+///
+/// `None` for constructors, which create registers, for constant functions, for rules of parts, and for functions that
+/// return an opaque type.
 fn mutated(source: &str, of: &str, signature: &Signature, block: &Block) -> Option<Function> {
     let text = |spanned: &dyn Fn() -> Range<usize>| &source[spanned()];
     let takes_space = signature.inputs.iter().any(|input| match input {
@@ -182,7 +184,7 @@ impl<'s> Points<'s> {
         self.add(description, vec![(range, String::new())]);
     }
 
-    /// Replaces a result by ones in which nothing was done. The build keeps those that have the right type.
+    /// Replaces a result by constants, as if the operation were left out. The build keeps those of the right type.
     fn replace_result(&mut self, result: &Expr) {
         let range = result.span().byte_range();
         match result {
@@ -337,7 +339,7 @@ impl Points<'_> {
     }
 }
 
-/// Whether the memory is named: by convention it is called `m`.
+/// Whether the text mentions the memory, which is called `m` by convention.
 fn mentions_memory(text: &str) -> bool {
     fn any(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
@@ -349,7 +351,7 @@ fn mentions_memory(text: &str) -> bool {
     text.parse().is_ok_and(any)
 }
 
-/// Whether the statement only helps a processor that waits, or only keeps the state space small.
+/// Whether the statement is a hint to the processor, or only keeps the state space small.
 fn is_hint(text: &str) -> bool {
     text == "m.relax();" || text.ends_with(".sort_unstable();")
 }

@@ -1,4 +1,4 @@
-//! Runs one check and writes down what it found, in one line.
+//! Runs one check; its outcome can be written in one line.
 use std::{
     fmt,
     str::FromStr,
@@ -6,40 +6,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_algorithms::{
-    About, Claim, Kind, Size,
-    registry::{self, Visitor},
-};
-use doorway_checker::{
-    Error, FailedCas, Model, Observer, Phase, Progress, Property, Registers as Space, Report, Verdict, View, check,
-    check_part, remote_references,
-};
-use doorway_memory::{Cost, Exclusion, Part};
+use doorway_algorithms::{About, Claimed, Kind};
+use doorway_catalogue::remote_references;
+use doorway_checker::{FailedCas, Model, Observer, Phase, Progress, Property, RemoteReferences, Report, Verdict};
+use doorway_memory::Cost;
 
 use crate::checks::{Check, Counting, Registers};
 
-/// The most bytes one check may take.
+/// The most bytes of a check.
 const MAX_MEMORY: u64 = 6 << 30;
 
-/// What a check found.
+/// The outcome of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Outcome {
     /// Verdicts.
     Decided {
-        /// How many states were searched.
+        /// The number of states.
         states: u64,
-        /// How many transitions.
+        /// The number of transitions.
         transitions: u64,
-        /// How many seconds it took.
+        /// The seconds that it took.
         seconds: f64,
         /// Whether the search ended at a limit of states, memory or time.
         cut: bool,
-        /// What was found, by name: `holds`, `fails`, `unknown`, or a bound.
+        /// The verdicts by property: `holds`, `fails`, `unknown`, or a bound.
         verdicts: Vec<(String, String)>,
     },
-    /// The checker refused the algorithm: it broke a rule of the interface, or panicked.
+    /// The checker refused the algorithm: it violated a rule of the interface, or panicked.
     Refused(String),
-    /// It took turns without an access for ever.
+    /// The algorithm loops for ever without an access.
     Hangs,
 }
 
@@ -81,7 +76,7 @@ impl FromStr for Outcome {
 }
 
 impl Outcome {
-    /// How a mutant is refuted by this, if the original's outcome of the same check was `original`.
+    /// How this outcome refutes a mutant, if `original` is the original's outcome of the same check.
     #[must_use]
     pub fn refutes(&self, original: &Outcome) -> Option<String> {
         let Outcome::Decided { verdicts: of_original, .. } = original else { return None };
@@ -101,15 +96,15 @@ impl Outcome {
     }
 }
 
-/// The verdict on an algorithm that has made a number grow until the search ended: its registers are not bounded.
+/// The verdict on an algorithm with a register that grows until the search ends.
 fn unbounded() -> (String, String) {
     ("registers".to_string(), "unbounded".to_string())
 }
 
-/// What is written when every state has been found: from then on the algorithm itself cannot hang.
+/// The line that is printed when every state has been found: from then on the algorithm cannot hang.
 pub const SEARCHED: &str = "searched";
 
-/// Ends a search when its time is over.
+/// Ends a search at a deadline.
 struct Deadline(Instant);
 
 impl Observer for Deadline {
@@ -124,106 +119,104 @@ impl Observer for Deadline {
     }
 }
 
-/// How much a check may search.
+/// The limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most states, if there is a limit.
     pub states: Option<u64>,
     /// The most time.
     pub time: Duration,
-    /// On how many threads.
+    /// The number of threads.
     pub threads: usize,
+}
+
+/// What a check found, as the checker reports it.
+#[derive(Debug)]
+pub enum Found {
+    /// The verdicts on properties.
+    Verdicts(Box<Report>),
+    /// The counts of remote memory references.
+    Remote(RemoteReferences),
+}
+
+impl Found {
+    /// The same in the form that can be written down.
+    #[must_use]
+    pub fn outcome(&self, about: &About) -> Outcome {
+        match self {
+            Found::Verdicts(report) => decided(about, report),
+            Found::Remote(counted) => counts(counted),
+        }
+    }
 }
 
 /// Runs a check.
 #[must_use]
 pub fn run(check: &Check, limits: Limits) -> Outcome {
-    let about = match registry::find(check.algorithm) {
-        Ok(about) => about,
-        Err(unknown) => return Outcome::Refused(unknown.to_string()),
-    };
+    find(check, limits).map_or_else(Outcome::Refused, |(about, found)| found.outcome(about))
+}
+
+/// Runs a check, and returns its algorithm and what it found.
+///
+/// # Errors
+/// If there is no such algorithm, it does not support the size, or the checker refuses it.
+pub fn find(check: &Check, limits: Limits) -> Result<(&'static About, Found), String> {
+    let about = doorway_catalogue::find(check.algorithm).map_err(|error| error.to_string())?;
     let k = (about.kind == Kind::KExclusion).then_some(check.k);
-    match about.size(Some(check.n), k) {
-        Ok(size) => registry::visit(about, size, Run { check, limits })
-            .unwrap_or_else(|error| Outcome::Refused(error.to_string())),
-        Err(error) => Outcome::Refused(error.to_string()),
-    }
-}
-
-struct Run<'c> {
-    check: &'c Check,
-    limits: Limits,
-}
-
-impl Run<'_> {
-    fn model(&self, size: Size) -> Model {
-        let check = self.check;
-        let mut model = Model::new(size.n).k(size.k).crashes(check.crashes).threads(self.limits.threads);
-        model = model.max_memory(MAX_MEMORY).observer(Arc::new(Deadline(Instant::now() + self.limits.time)));
-        model = self.limits.states.into_iter().chain(check.max_states).min().into_iter().fold(model, Model::max_states);
-        model = check.passages.into_iter().fold(model, Model::passages);
-        model = check.in_all.into_iter().fold(model, Model::passages_in_all);
-        model = if check.deaths { model.deaths() } else { model };
-        model = if check.abandons { model.abandons() } else { model };
-        model = if check.uncontended { model.sequential() } else { model };
-        model = if check.symmetric { model.symmetric() } else { model };
-        match check.registers {
-            Registers::Atomic => model,
-            Registers::Safe => model.safe_registers(),
-            Registers::Tso => model.tso(),
+    let size = about.size(Some(check.n), k).map_err(|error| error.to_string())?;
+    let model = model(check, limits);
+    let found = match check.counting {
+        None => {
+            let model = model.only(claimed(about, check.only));
+            doorway_catalogue::check(about, size, &model).map(|report| Found::Verdicts(Box::new(report)))
         }
-    }
+        Some(Counting::Cc) => remote_references(about, size, &model, Cost::Cc(FailedCas::Counts)).map(Found::Remote),
+        Some(Counting::Dsm) => remote_references(about, size, &model, Cost::Dsm).map(Found::Remote),
+    };
+    Ok((about, found.map_err(|error| error.to_string())?))
+}
 
-    /// What is claimed, of what the check looks at.
-    fn claimed(&self, about: &About) -> Vec<Property> {
-        let claims = about.claims.iter().filter_map(|claim| match *claim {
-            Claim::Holds(property) | Claim::Fails(property) => Some(property),
-            Claim::Bypass(_) | Claim::Entries(_) => Some(Property::Bypass),
-            _ => None,
-        });
-        let mut claimed: Vec<Property> =
-            claims.filter(|property| self.check.only.is_empty() || self.check.only.contains(property)).collect();
-        claimed.sort_unstable();
-        claimed.dedup();
-        claimed
+/// The model that a check searches.
+#[must_use]
+pub fn model(check: &Check, limits: Limits) -> Model {
+    let mut model = Model::new(check.n).k(check.k).crashes(check.crashes).threads(limits.threads);
+    model = model.max_memory(MAX_MEMORY).observer(Arc::new(Deadline(Instant::now() + limits.time)));
+    model = limits.states.into_iter().chain(check.max_states).min().into_iter().fold(model, Model::max_states);
+    model = check.passages.into_iter().fold(model, Model::passages);
+    model = check.in_all.into_iter().fold(model, Model::passages_in_all);
+    model = if check.deaths { model.deaths() } else { model };
+    model = if check.aborts { model.aborts() } else { model };
+    model = if check.uncontended { model.sequential() } else { model };
+    model = if check.symmetric { model.symmetric() } else { model };
+    match check.registers {
+        Registers::Atomic => model,
+        Registers::Safe => model.safe_registers(),
+        Registers::Tso => model.tso(),
     }
 }
 
-impl Visitor for Run<'_> {
-    type Space = Space;
-    type Output = Result<Outcome, Error>;
+/// The properties that are claimed without conditions, at any size, of those in `only`; of all if that is empty.
+///
+/// A bound that is claimed for more processes can grow at this size too, which refutes a mutant.
+fn claimed(about: &About, only: &[Property]) -> Vec<Property> {
+    let claims = about.claims.iter().filter(|claim| claim.under.is_empty());
+    let mut claimed: Vec<Property> =
+        claims.map(|claim| claim.property).filter(|property| only.is_empty() || only.contains(property)).collect();
+    claimed.sort_unstable();
+    claimed.dedup();
+    claimed
+}
 
-    fn exclusion<A: Exclusion<View>>(
-        self,
-        about: &'static About,
-        size: Size,
-        make: impl Fn(&mut Space) -> A,
-    ) -> Self::Output {
-        let model = self.model(size);
-        let Some(counting) = self.check.counting else {
-            return check(&model.only(self.claimed(about)), make).map(|report| decided(about, &report));
-        };
-        let cost = match counting {
-            Counting::Cc => Cost::Cc(FailedCas::Counts),
-            Counting::Dsm => Cost::Dsm,
-        };
-        let found = remote_references(&model, cost, make)?;
-        let real: Vec<_> = found.per_process.iter().filter(|worst| worst.run.is_some()).collect();
-        let bounds: Option<Vec<u32>> = real.iter().map(|worst| worst.bound.number()).collect();
-        let worst = bounds.map_or("unbounded".to_string(), |all| all.into_iter().max().unwrap_or(0).to_string());
-        Ok(Outcome::Decided {
-            states: found.states,
-            transitions: 0,
-            seconds: found.seconds,
-            cut: found.stopped,
-            verdicts: vec![("rmr".to_string(), worst)],
-        })
-    }
-
-    fn part<A: Part<View>>(self, about: &'static About, size: Size, make: impl Fn(&mut Space) -> A) -> Self::Output {
-        let model = self.model(size).only(self.claimed(about));
-        let model = if about.sequential { model.sequential() } else { model };
-        check_part(&model, make).map(|report| decided(about, &report))
+fn counts(found: &RemoteReferences) -> Outcome {
+    let real = found.per_process.iter().filter(|worst| worst.execution.is_some());
+    let bounds: Option<Vec<u32>> = real.map(|worst| worst.bound.number()).collect();
+    let worst = bounds.map_or("unbounded".to_string(), |all| all.into_iter().max().unwrap_or(0).to_string());
+    Outcome::Decided {
+        states: found.states,
+        transitions: 0,
+        seconds: found.seconds,
+        cut: found.stopped,
+        verdicts: vec![("rmr".to_string(), worst)],
     }
 }
 
@@ -232,11 +225,11 @@ fn decided(about: &About, report: &Report) -> Outcome {
     for finding in &report.findings {
         if let Some(bypass) = finding.bypass {
             let bound = |number: Option<u32>| number.map_or("unbounded".to_string(), |number| number.to_string());
-            let claims = |wanted: fn(&Claim) -> bool| about.claims.iter().any(wanted);
-            if claims(|claim| matches!(claim, Claim::Bypass(_))) {
+            let claims = |wanted: fn(&Claimed) -> bool| about.claims.iter().any(|claim| wanted(&claim.claimed));
+            if claims(|claimed| matches!(claimed, Claimed::Bypass(_))) {
                 verdicts.push(("bypass".to_string(), bound(bypass.late.number())));
             }
-            if claims(|claim| matches!(claim, Claim::Entries(_))) {
+            if claims(|claimed| matches!(claimed, Claimed::Entries(_))) {
                 verdicts.push(("entries".to_string(), bound(bypass.in_all.number())));
             }
         }

@@ -6,18 +6,18 @@ use std::{
 
 use crate::{
     campaign::{Fate, Reference},
-    checks::{CHECKS, Tier},
+    checks::{Tier, checks},
     judgements::{EQUIVALENT, Judgement, SURVIVING, is_equivalent},
 };
 
-/// What a campaign found.
+/// The results of a campaign.
 pub struct Results<'c> {
     fates: &'c [Fate],
     references: &'c [Reference],
     uncompilable: usize,
 }
 
-/// How many mutants of a file ended in which way.
+/// The mutants of a file, counted by result.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     mutants: usize,
@@ -28,10 +28,10 @@ struct Counts {
     surviving: usize,
 }
 
-/// What a check did.
+/// The mutants that a check refuted, counted.
 #[derive(Clone, Copy, Default)]
 struct Kills {
-    /// Mutants that no check before it refuted.
+    /// Mutants that no earlier check refuted.
     first: usize,
     /// Mutants that it refuted.
     all: usize,
@@ -40,20 +40,21 @@ struct Kills {
 }
 
 impl<'c> Results<'c> {
-    /// The results of a campaign.
+    /// Creates the results from the outcomes on mutants and on originals.
     #[must_use]
     pub fn new(fates: &'c [Fate], references: &'c [Reference], uncompilable: usize) -> Results<'c> {
         Results { fates, references, uncompilable }
     }
 
-    /// Whether every mutant is refuted or judged, and every judgement is still right. Judgements of mutants that do not
-    /// exist count only if the campaign was about all of them.
+    /// Whether every mutant is refuted or judged, and no judgement is wrong.
+    ///
+    /// A judgement of a mutant that does not exist is wrong only if the campaign was complete.
     #[must_use]
     pub fn is_clean(&self, is_complete: bool) -> bool {
         self.unjudged().is_empty() && self.wrong_judgements(is_complete).is_empty()
     }
 
-    /// Survivors of which nothing is known.
+    /// Survivors without a judgement.
     fn unjudged(&self) -> Vec<&'c Fate> {
         let is_judged = |key: &str| SURVIVING.iter().any(|judgement| judgement.keys.contains(&key));
         self.survivors().into_iter().filter(|fate| !is_judged(&fate.mutant.key())).collect()
@@ -65,7 +66,7 @@ impl<'c> Results<'c> {
         fates.filter(is_open).filter(|fate| !is_equivalent(&fate.mutant.key())).collect()
     }
 
-    /// Judgements of mutants that are refuted, or do not exist. Those in `SURVIVING` may be refuted by a long check.
+    /// Judgements of mutants that are refuted, or do not exist. A long check may refute those in `SURVIVING`.
     fn wrong_judgements(&self, is_complete: bool) -> Vec<String> {
         let judged = [(EQUIVALENT, Tier::Long), (SURVIVING, Tier::Slow)];
         let keys = judged
@@ -143,10 +144,10 @@ impl<'c> Results<'c> {
         text += CHECKS_TEXT;
         text += &self.checks_table();
         text += "\n## Surviving mutants\n\n";
-        text += "Neither a quick nor a slow check refutes these, and no argument says that none could.\n";
+        text += "Neither a quick nor a slow check refutes these, and there is no argument that none could.\n";
         self.unjudged().iter().for_each(|fate| text += &format!("\n- {}\n", described(fate)));
         text += &judged(SURVIVING);
-        text += "\n## Not run\n\nNo check runs these functions: they are called by other crates, by tests or for deliberate mistakes.\n\n";
+        text += "\n## Not run\n\nNo check runs these functions: only other crates, tests or broken algorithms call them.\n\n";
         let not_run: BTreeSet<String> = self
             .fates
             .iter()
@@ -193,7 +194,8 @@ impl<'c> Results<'c> {
             let (check, states, seconds) = (reference.check, reference.states(), reference.seconds());
             let _ = writeln!(text, "| {check} | {tier} | {states} | {seconds:.2} | {first} | {all} | {alone} |");
         }
-        for check in CHECKS.iter().filter(|check| !self.references.iter().any(|reference| reference.check == **check)) {
+        for check in checks().iter().filter(|check| !self.references.iter().any(|reference| reference.check == **check))
+        {
             let _ = writeln!(text, "| {check} | {} | | | | | |", tier(check.tier));
         }
         text
@@ -203,22 +205,23 @@ impl<'c> Results<'c> {
 const INTRODUCTION: &str = "\
 # Mutants
 
-Every algorithm of the catalogue, with one small change, must be refuted by a check of the table below: a property that
-the original keeps at that size fails, a bound grows, a register becomes unbounded, or the checker refuses the algorithm.
-This says how much the checks see. `scripts/mutants --write` writes this page.
+A mutant is an algorithm of the catalogue with one small change. A check of the table below must refute it: a property
+that the original keeps at that size fails, a bound grows, a register becomes unbounded, or the checker refuses the
+algorithm. This shows how sensitive the checks are. `scripts/mutants --write` writes this page.
 
-A change removes a statement, replaces a result by one in which nothing was done, swaps neighbouring statements, changes a
-comparison, drops or exchanges an operand of `&&` and `||`, drops a `!` or a `.next()`, exchanges `min` and `max`, flips a
-truth value, or fixes a condition. Constructors, representations of values and the rules of parts are left as they are.
-Removing a fence is judged with store buffers, every other change without. A mutant of a file that several algorithms
-use counts as refuted if one of them refutes it.
+A change removes a statement, replaces the result of an operation by a constant, swaps neighbouring statements, changes
+a comparison, drops or exchanges an operand of `&&` and `||`, drops a `!` or a `.next()`, exchanges `min` and `max`,
+flips a truth value, or fixes a condition. Constructors, representations of values and the rules of parts are not
+changed. The removal of a fence is checked with store buffers, every other change without. A mutant of a file that
+several algorithms use is refuted if a check of one of them refutes it.
 ";
 
 const CHECKS_TEXT: &str = "\
-Quick checks run on every mutant until one refutes it, the cheapest first; then the slow ones. Long checks run with `--long`.
-*first*: mutants that no cheaper check refutes; *all*: mutants it refutes; *alone*: mutants that no other check refutes.
-A check is run on mutants that a cheaper one has refuted only if it takes less time than `--all-below` says; so *all* of a
-longer one is a lower bound, and *alone* an upper one. States and seconds are those of the original, on one thread.
+Quick checks run on every mutant until one refutes it, the cheapest first; then the slow checks. Long checks run with
+`--long`. *first*: mutants that no cheaper check refutes; *all*: mutants that it refutes; *alone*: mutants that no other
+check refutes. A check runs on mutants that a cheaper check has refuted only if it takes fewer seconds than
+`--all-below`; so *all* of a longer check is a lower bound, and *alone* an upper bound. States and seconds are those of
+the original, on one thread.
 
 ";
 

@@ -1,7 +1,7 @@
 //! Writes a workspace in which the catalogue has all its mutants, and builds it.
 //!
-//! Each function becomes a choice between its body and the body of each of its mutants (mutant schemata), so everything
-//! is compiled once. The environment says which mutant is active. Mutants that the compiler refuses are left out.
+//! Each function becomes a choice between its body and the bodies of its mutants (mutant schemata), so that one build
+//! contains all mutants. An environment variable selects the active mutant. Mutants that do not compile are left out.
 use std::{
     collections::BTreeSet,
     env, fs, io,
@@ -14,55 +14,58 @@ use serde_json::Value;
 
 use crate::rewrite::{self, Mutant};
 
-/// The environment variable with the number of the active mutant; without it the catalogue is as written.
+/// The environment variable with the number of the active mutant; without it, the originals run.
 pub const ACTIVE: &str = "DOORWAY_MUTANT";
 
-/// The environment variable with the file to which the numbers of the functions that run are appended.
+/// The environment variable with the path of a file, to which the number of each function that runs is appended.
 pub const TOUCHED: &str = "DOORWAY_TOUCHED";
 
-/// The folders of the catalogue that have mutants.
-const FOLDERS: [&str; 3] = ["mutex", "kexclusion", "parts"];
+/// The sources of the catalogue, below the root of the repository.
+const ALGORITHMS: &str = "crates/algorithms/src";
 
-/// How often the compiler is asked which mutants it refuses: type errors hide borrow errors.
+/// The folders of the catalogue that have mutants.
+const FOLDERS: [&str; 4] = ["mutex", "kexclusion", "parts", "blocks"];
+
+/// The most compilations to find the mutants that do not compile: type errors hide borrow errors.
 const MAX_ROUNDS: usize = 8;
 
-/// A mutant and where it is.
+/// A mutant with its number and its place in the catalogue.
 #[derive(Clone, Debug)]
 pub struct Numbered {
-    /// Its number; from 1 on.
+    /// The number, from 1 on.
     pub id: usize,
     /// The file without its folder, for example `bakery.rs`.
     pub file: String,
-    /// The name of its function.
+    /// The name of the function.
     pub function: String,
-    /// The number of its function.
+    /// The number of the function.
     pub function_id: usize,
     /// The change.
     pub mutant: Mutant,
 }
 
 impl Numbered {
-    /// What names the mutant whatever its number and line are.
+    /// A name for the mutant that does not depend on numbers and lines.
     #[must_use]
     pub fn key(&self) -> String {
         format!("{} {}: {}", self.file, self.function, self.mutant.description)
     }
 }
 
-/// The catalogue with its mutants, built.
+/// A built copy of the catalogue with its mutants.
 #[derive(Debug)]
 pub struct Workspace {
-    /// Where it is.
+    /// The folder of the copy.
     pub folder: PathBuf,
     /// The program that runs a check of a mutant.
     pub runner: PathBuf,
     /// The mutants that compile.
     pub mutants: Vec<Numbered>,
-    /// How many do not.
+    /// The number of mutants that do not compile.
     pub uncompilable: usize,
 }
 
-/// A file of the catalogue and its functions, with the number of the first.
+/// A file of the catalogue and its functions.
 struct Source {
     path: PathBuf,
     name: String,
@@ -70,7 +73,7 @@ struct Source {
     functions: Vec<rewrite::Function>,
 }
 
-/// Where a mutant ended up: a file of the copy and its lines.
+/// The place of a mutant in the copy: a file and its lines.
 struct Placed {
     path: PathBuf,
     lines: Range<usize>,
@@ -84,7 +87,7 @@ struct Placed {
 pub fn build(root: &Path, folder: &Path) -> io::Result<Workspace> {
     let copy = folder.join("algorithms");
     fs::create_dir_all(&copy)?;
-    let algorithms = root.join("crates/algorithms/src");
+    let algorithms = root.join(ALGORITHMS);
     let sources = read_sources(&algorithms)?;
     write_manifests(root, folder)?;
     copy_folder(&algorithms, &copy.join("src"))?;
@@ -112,10 +115,10 @@ pub fn build(root: &Path, folder: &Path) -> io::Result<Workspace> {
             break;
         }
     }
-    Err(io::Error::other("the mutants do not compile, whichever are left out"))
+    Err(io::Error::other("the copy does not compile, although the mutants with errors were left out"))
 }
 
-/// Where nobody looks at a result, `Ok(())` compiles and stands for the others.
+/// Drops `Ok(true)` and `Ok(false)` where `Ok(())` compiles too: then the result is not used.
 fn drop_equal_results(mutants: &mut Vec<Numbered>) {
     let keys: BTreeSet<String> = mutants.iter().map(Numbered::key).collect();
     mutants.retain(|mutant| {
@@ -123,6 +126,14 @@ fn drop_equal_results(mutants: &mut Vec<Numbered>) {
         let same = ["`Ok(true)`", "`Ok(false)`"].iter().find_map(|other| key.strip_suffix(other));
         same.is_none_or(|start| !keys.contains(&format!("{start}`Ok(())`")))
     });
+}
+
+/// Every mutant of the catalogue of the repository at `root`, whether or not it compiles.
+///
+/// # Errors
+/// If a file cannot be read.
+pub fn mutants(root: &Path) -> io::Result<Vec<Numbered>> {
+    read_sources(&root.join(ALGORITHMS)).map(|sources| number(&sources))
 }
 
 fn read_sources(algorithms: &Path) -> io::Result<Vec<Source>> {
@@ -155,7 +166,7 @@ fn number(sources: &[Source]) -> Vec<Numbered> {
     all
 }
 
-/// Writes the files with all mutants but the refused ones.
+/// Writes the files with all mutants except the refused ones.
 fn write_sources(
     sources: &[Source],
     all: &[Numbered],
@@ -166,7 +177,7 @@ fn write_sources(
     let mut placed = Vec::new();
     let mut function_id = 0;
     for source in sources {
-        let inside = source.path.strip_prefix(from).map_err(io::Error::other)?;
+        let relative = source.path.strip_prefix(from).map_err(io::Error::other)?;
         let mut text = String::new();
         let mut at = 0;
         for function in &source.functions {
@@ -177,14 +188,14 @@ fn write_sources(
                 let first = 1 + text.matches('\n').count();
                 text += &format!("{} => {}\n", mutant.id, mutant.mutant.apply(&source.text, &function.body));
                 let lines = first..1 + text.matches('\n').count();
-                placed.push(Placed { path: to.join(inside), lines, id: mutant.id });
+                placed.push(Placed { path: to.join(relative), lines, id: mutant.id });
             }
             text += &format!("_ => {}\n}} }}", &source.text[function.body.clone()]);
             at = function.body.end;
             function_id += 1;
         }
         text += &source.text[at..];
-        fs::write(to.join(inside), text)?;
+        fs::write(to.join(relative), text)?;
     }
     let library = fs::read_to_string(from.join("lib.rs"))?;
     let count = function_id.max(1);
@@ -195,7 +206,7 @@ fn write_sources(
     Ok(placed)
 }
 
-/// What the copy of the catalogue asks for the active mutant.
+/// The module of the copy that returns the active mutant.
 const CHOICE: &str = r#"
 extern crate std;
 #[allow(missing_docs)]
@@ -231,35 +242,64 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the manifests of the copy of the algorithms, and of the crates that are compiled with it instead of with the
+/// originals, from their own sources.
 fn write_manifests(root: &Path, folder: &Path) -> io::Result<()> {
-    let root = root.display();
+    let crates = root.join("crates");
+    // The algorithms are compiled where their types are known: in the catalogue.
+    let unoptimised = ["algorithms", "catalogue", "mutants"].map(|package| {
+        format!(
+            "[profile.release.package.doorway-{package}]\n\
+             opt-level = 0\noverflow-checks = true\ndebug-assertions = true\n"
+        )
+    });
     fs::write(
         folder.join("Cargo.toml"),
-        "[workspace]\nmembers = [\"algorithms\", \"runner\"]\nresolver = \"3\"\n\
-         [profile.release]\ndebug = false\nincremental = false\n\
-         [profile.release.package.doorway-algorithms]\nopt-level = 0\noverflow-checks = true\ndebug-assertions = true\n\
-         [profile.release.package.doorway-mutants]\nopt-level = 0\noverflow-checks = true\ndebug-assertions = true\n",
+        "[workspace]\nmembers = [\"algorithms\", \"catalogue\", \"runner\"]\nresolver = \"3\"\n\
+         [profile.release]\ndebug = false\nincremental = false\n"
+            .to_string()
+            + &unoptimised.concat(),
     )?;
-    let package = |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-    let memory = format!("doorway-memory = {{ path = \"{root}/crates/memory\" }}\n");
-    fs::write(
-        folder.join("algorithms/Cargo.toml"),
-        format!("{}[dependencies]\n{memory}", package("doorway-algorithms")),
-    )?;
-    fs::create_dir_all(folder.join("runner"))?;
-    let mutants = format!("{root}/crates/mutants/src");
-    fs::write(
-        folder.join("runner/Cargo.toml"),
-        format!(
-            "{}[lib]\npath = \"{mutants}/lib.rs\"\n[[bin]]\nname = \"runner\"\npath = \"{mutants}/bin/runner.rs\"\n\
-             [dependencies]\n{memory}doorway-algorithms = {{ path = \"../algorithms\" }}\n\
-             doorway-checker = {{ path = \"{root}/crates/checker\" }}\n\
-             proc-macro2 = {{ version = \"1\", features = [\"span-locations\"] }}\nserde_json = \"1\"\n\
-             syn = {{ version = \"3\", features = [\"full\", \"visit\"] }}\n",
-            package("doorway-mutants")
+    let package = |name: &str, sections: &str, dependencies: &[String]| {
+        let head = format!("[package]\nname = \"doorway-{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+        format!("{head}{sections}[dependencies]\n{}\n", dependencies.join("\n"))
+    };
+    let original = |name: &str| format!("doorway-{name} = {{ path = {:?} }}", crates.join(name));
+    let copied = |name: &str| format!("doorway-{name} = {{ path = \"../{name}\" }}");
+    let library = |name: &str| format!("[lib]\npath = {:?}\n", crates.join(name).join("src/lib.rs"));
+    let program = format!("[[bin]]\nname = \"runner\"\npath = {:?}\n", crates.join("mutants/src/bin/runner.rs"));
+    let manifests = [
+        ("algorithms", package("algorithms", "", &[original("memory")])),
+        (
+            "catalogue",
+            package(
+                "catalogue",
+                &library("catalogue"),
+                &[copied("algorithms"), original("checker"), original("memory"), original("simulator")],
+            ),
         ),
-    )?;
-    fs::copy(format!("{root}/Cargo.lock"), folder.join("Cargo.lock")).map(|_| ())
+        (
+            "runner",
+            package(
+                "mutants",
+                &(library("mutants") + &program),
+                &[
+                    copied("algorithms"),
+                    copied("catalogue"),
+                    original("checker"),
+                    original("memory"),
+                    "proc-macro2 = { version = \"1\", features = [\"span-locations\"] }".to_string(),
+                    "serde_json = \"1\"".to_string(),
+                    "syn = { version = \"3\", features = [\"full\", \"visit\"] }".to_string(),
+                ],
+            ),
+        ),
+    ];
+    for (member, manifest) in manifests {
+        fs::create_dir_all(folder.join(member))?;
+        fs::write(folder.join(member).join("Cargo.toml"), manifest)?;
+    }
+    fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).map(|_| ())
 }
 
 fn cargo(folder: &Path) -> Command {

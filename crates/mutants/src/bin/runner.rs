@@ -1,11 +1,11 @@
 //! Runs one check of one mutant: `runner MAX_STATES SECONDS THREADS CHECK`; 0 states are no limit.
 //!
-//! It is built with the mutants in place of the catalogue. Which mutant runs is in the environment, so that a mutant
-//! that hangs or aborts harms only its own process.
+//! It is built with the mutants in place of the originals. An environment variable selects the mutant. A mutant that
+//! hangs or aborts affects only its own process.
 use std::{env, process::ExitCode, time::Duration};
 
 use doorway_mutants::{
-    checks::CHECKS,
+    checks::checks,
     run::{Limits, run},
 };
 
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         eprintln!("limits are numbers");
         return ExitCode::from(2);
     };
-    let Some(check) = CHECKS.iter().find(|check| check.to_string() == *wanted) else {
+    let Some(check) = checks().iter().find(|check| check.to_string() == *wanted) else {
         eprintln!("`{wanted}` is not in the table of checks");
         return ExitCode::from(2);
     };

@@ -1,5 +1,6 @@
-//! Tests of the mutants, apart from the library: with them in it, the whole catalogue would be compiled twice.
+//! Tests of the mutation engine; unit tests in the library would compile the whole catalogue twice.
 mod checks;
+mod judgements;
 mod originals;
 mod rewrite;
 mod run;

@@ -1,4 +1,4 @@
-//! What a check finds, and what refutes a mutant.
+//! The outcome of a check, and when it refutes a mutant.
 use std::time::Duration;
 
 use doorway_mutants::{
@@ -11,7 +11,7 @@ fn outcome(text: &str) -> Outcome {
 }
 
 #[test]
-fn outcomes_survive_being_written_down() {
+fn an_outcome_can_be_written_and_parsed() {
     for text in ["decided 218 400 0.001 0 exclusion=holds bypass=0", "refused process 0 panicked", "hangs"] {
         assert_eq!(outcome(text).to_string(), text);
     }
@@ -19,7 +19,7 @@ fn outcomes_survive_being_written_down() {
 }
 
 #[test]
-fn only_what_the_original_does_better_refutes() {
+fn only_a_worse_outcome_than_the_original_refutes() {
     let original = outcome("decided 9 9 0.1 0 exclusion=holds fcfs=fails bypass=1 rmr=5");
     let refuted = |text: &str| outcome(text).refutes(&original);
     assert_eq!(refuted("decided 9 9 0.1 0 exclusion=fails"), Some("exclusion fails".to_string()));
