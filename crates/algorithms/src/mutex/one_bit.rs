@@ -37,7 +37,7 @@ use crate::{
 /// The registry entry: name, source and claims.
 pub const ABOUT: About = About {
     name: "one-bit",
-    aliases: &["burns-lamport"],
+    aliases: &["lamport1986"],
     title: "the one-bit algorithm",
     source: "Herlihy & Shavit, Fig. 2.21",
     default_n: 4,
