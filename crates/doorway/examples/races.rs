@@ -20,36 +20,31 @@ use doorway::{Mutex, Queue, Semaphore, algorithms::*};
 const THREADS: usize = 4;
 const PASSAGES: u64 = 3_000;
 
+macro_rules! races {
+    ($($(#[$_:meta])* $folder:ident { $($kind:ident $file:ident $name:ident;)* })*) => {
+        $($(race!($folder $kind $file $name);)*)*
+    };
+}
+
+macro_rules! race {
+    (mutex lock $file:ident $name:ident) => {
+        if doorway_algorithms::mutex::$file::ABOUT.size(Some(THREADS), None).is_ok() {
+            counts::<$name>(Mutex::with_slots(0, THREADS));
+        }
+    };
+    (kexclusion lock $file:ident $name:ident) => {
+        one_of_k::<$name>();
+    };
+    ($other:ident $kind:ident $file:ident $name:ident) => {}; // broken algorithms and parts
+}
+
 fn main() {
     if std::env::args().nth(1).is_some_and(|argument| argument == "broken") {
         return broken();
     }
     default_mutex();
     default_semaphore();
-    counts::<Filter>(Mutex::with_slots(0, 4));
-    counts::<BakeryLabels>(Mutex::with_slots(0, 4));
-    counts::<Bakery>(Mutex::with_slots(0, 4));
-    counts::<PetersonTree>(Mutex::with_slots(0, 4));
-    counts::<Tournament>(Mutex::with_slots(0, 4));
-    counts::<OneBit>(Mutex::with_slots(0, 4));
-    counts::<Dijkstra>(Mutex::with_slots(0, 4));
-    counts::<LamportFast>(Mutex::with_slots(0, 4));
-    counts::<BlackWhiteBakery>(Mutex::with_slots(0, 4));
-    counts::<YangAnderson>(Mutex::with_slots(0, 4));
-    counts::<KimAnderson>(Mutex::with_slots(0, 4));
-    counts::<Mcs>(Mutex::with_slots(0, 4));
-    counts::<AndersonArray>(Mutex::with_slots(0, 4));
-    one_of_k::<KBakery>();
-    one_of_k::<KBakeryFife>();
-    one_of_k::<KBakerySafe>();
-    one_of_k::<LogK>();
-    one_of_k::<FilterK>();
-    one_of_k::<AndersonMoir>();
-    one_of_k::<AndersonMoirTree>();
-    one_of_k::<DeckerJayanti>();
-    one_of_k::<Afek>();
-    one_of_k::<BurnsPeterson>();
-    one_of_k::<DolevGafniShavit>();
+    doorway_algorithms::for_each_algorithm!(races);
     println!("done");
 }
 
