@@ -1,5 +1,7 @@
 //! The algorithms of the papers, one short file each, generic over the memory they run on.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! | | |
 //! |---|---|
 //! | [`mutex`] | mutual exclusion |

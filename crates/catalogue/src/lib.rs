@@ -1,5 +1,7 @@
 //! The catalogue: the algorithms checked, measured and surveyed by name, and their claims compared with what is found.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! | | |
 //! |---|---|
 //! | [`check`], [`remote_references`], [`covering`] | the checker, applied to an algorithm |

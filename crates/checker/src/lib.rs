@@ -1,6 +1,8 @@
 //! Checks an algorithm completely: every interleaving of its shared accesses, every property, and a shortest
 //! counterexample to each property that fails.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! The source itself is checked, executed on a memory of the checker: there is no second description that could be
 //! wrong. [`check`] is the one call.
 //!

@@ -1,5 +1,7 @@
 //! Fair locks for threads and processes, in order of arrival.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! ```
 //! use std::thread;
 //!

@@ -20,6 +20,7 @@
 //! | [`Cost`] | which accesses are remote memory references |
 //! | [`Solo`] | the simplest memory, for one process |
 //! | [`conformance`] | the tests that every memory passes |
+//! | [`glossary`] | the terms, and the definitions of the properties |
 //!
 //! # Example: a lock in twenty lines
 //!
@@ -66,6 +67,8 @@ extern crate std;
 pub mod conformance;
 mod cost;
 mod count;
+#[doc = include_str!("../../../docs/glossary.md")]
+pub mod glossary {}
 mod linked;
 mod local;
 mod memory;

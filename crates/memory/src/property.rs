@@ -1,7 +1,8 @@
 //! The properties of algorithms.
 use core::fmt;
 
-/// A property of an algorithm. `docs/glossary.md` has the definitions that the checker and the fuzzer's explorer decide.
+/// A property of an algorithm; the [glossary](crate::glossary) has the definitions that the checker and the fuzzer's
+/// explorer decide.
 ///
 /// ```
 /// use doorway_memory::Property;

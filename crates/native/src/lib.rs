@@ -1,5 +1,7 @@
 //! The memory of threads: atomic words of the standard library, one cache line each.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! ```
 //! use std::{sync::atomic::{AtomicU64, Ordering::Relaxed}, thread};
 //!

@@ -1,5 +1,7 @@
 //! Memory shared by processes: registers in a mapped file, and slots whose owners may die.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! | | |
 //! |---|---|
 //! | [`Location`] | the path of a file; [`locate`] finds that of a name |

@@ -1,5 +1,7 @@
 //! Seeded executions of an algorithm for up to a thousand processes: how remote memory references (RMRs) grow.
 //!
+//! The terms are those of the [glossary](doorway_memory::glossary).
+//!
 //! | | |
 //! |---|---|
 //! | [`measure`] | runs a lock under every [`Schedule`], as a [`Plan`] says, and counts the RMRs of passages |
