@@ -15,7 +15,7 @@ fn locks() -> impl Iterator<Item = &'static About> {
     all().iter().copied().filter(|about| about.kind != Kind::Part)
 }
 
-/// Where the checker finds no bound, the simulation finds none either.
+/// Where the simulation finds no bound there is none; where there is none, the simulation mostly finds that.
 #[test]
 fn a_simulation_never_exceeds_the_exact_worst_case() {
     let (mut compared, mut attained) = (0, 0);
@@ -39,7 +39,12 @@ fn a_simulation_never_exceeds_the_exact_worst_case() {
                 let unbounded = seen.iter().find_map(|seen| seen.unbounded);
                 compared += 1;
                 let at = format!("{} n={n} k={k} {cost:?}", about.name);
-                assert_eq!(unbounded.is_some(), exact.worst() == Bound::Unbounded, "{at}: {unbounded:?}");
+                let is_unbounded = exact.worst() == Bound::Unbounded;
+                assert!(unbounded.is_none() || is_unbounded, "{at}: {unbounded:?}");
+                // With caches, random schedules need not contain the rare executions that cost more and more, unless a
+                // process starves in them.
+                let is_seen = cost == Cost::Dsm || !about.holds(Property::StarvationFreedom);
+                assert!(unbounded.is_some() || !is_unbounded || !is_seen, "{at}: no unbounded passage was observed");
                 if let Bound::AtMost(bound) = exact.worst() {
                     assert!(worst <= u64::from(bound), "{at}: {worst} observed, but the worst case is {bound}");
                     attained += usize::from(worst == u64::from(bound));
