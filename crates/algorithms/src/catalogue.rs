@@ -39,6 +39,7 @@ macro_rules! for_each_algorithm {
                 lock jayanti_f_array JayantiFArray;
                 lock jayanti_f_array_adaptive JayantiFArrayAdaptive;
                 lock mcs Mcs;
+                lock clh Clh;
                 lock ticket Ticket;
                 lock ticket_sleeping TicketSleeping;
                 lock anderson_array AndersonArray;
