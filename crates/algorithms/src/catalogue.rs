@@ -28,6 +28,7 @@ macro_rules! for_each_algorithm {
                 lock tournament Tournament;
                 lock one_bit OneBit;
                 lock dijkstra Dijkstra;
+                lock knuth Knuth;
                 lock eisenberg_mcguire EisenbergMcguire;
                 lock szymanski Szymanski;
                 lock lamport_fast LamportFast;
