@@ -27,6 +27,7 @@ macro_rules! for_each_algorithm {
                 lock peterson_tree PetersonTree;
                 lock tournament Tournament;
                 lock one_bit OneBit;
+                lock burns_lamport BurnsLamport;
                 lock dijkstra Dijkstra;
                 lock knuth Knuth;
                 lock eisenberg_mcguire EisenbergMcguire;
