@@ -52,20 +52,3 @@ const fn row(
 ) -> Printed {
     Printed { reference, rmr, instructions, starvation_free, algorithms }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::find;
-
-    /// A row without these would have nothing measured beside it.
-    #[test]
-    fn every_row_has_surveyed_algorithms_with_claims_about_their_cost() {
-        for printed in &ROWS {
-            assert!(!printed.algorithms.is_empty(), "{}", printed.reference);
-            for about in printed.algorithms.iter().map(|name| find(name).unwrap()) {
-                assert!(about.is_surveyed() && about.local_spin.is_some() && about.remote.is_some(), "{}", about.name);
-            }
-        }
-    }
-}

@@ -1,10 +1,12 @@
 //! Simulated executions: their remote memory references beside the exact worst case, which they never exceed and often
 //! attain, and at sizes that cannot be checked.
+use std::sync::Arc;
+
 use doorway_algorithms::Survey;
-use doorway_catalogue::{About, Kind, Size, all, find, measure, remote_references};
+use doorway_catalogue::{About, Kind, Range, Series, SeriesError, Size, all, find, glance, measure, remote_references};
 use doorway_checker::{Bound, Model};
 use doorway_memory::{Cost, FailedCas, Property};
-use doorway_simulator::{Measured, Plan};
+use doorway_simulator::{Measured, Plan, Variable};
 
 const CC: Cost = Cost::Cc(FailedCas::Counts);
 
@@ -116,4 +118,41 @@ fn an_uncontended_passage_of_an_adaptive_lock_costs_the_same_for_every_n() {
             assert_eq!(uncontended("jayanti-f-array", n, cost), growing, "n={n} {cost:?}");
         }
     }
+}
+
+#[test]
+fn a_glance_tells_the_class() {
+    let class =
+        |name, cost| glance(find(name).unwrap(), cost, Variable::N, Arc::new(|| false)).map(|growth| growth.class());
+    assert_eq!(class("k-bakery", Cost::Dsm).as_deref(), Some("O(N)"));
+    assert_eq!(class("yang-anderson", Cost::Dsm).as_deref(), Some("O(log N)"));
+    assert_eq!(class("bakery", Cost::Dsm).as_deref(), Some("unbounded"));
+    assert_eq!(class("peterson", Cost::Dsm), None, "it is for two processes");
+}
+
+#[test]
+fn sizes_that_cannot_be_simulated_are_refused() {
+    let range = |from, to| Range::new(from, to).unwrap();
+    let message = |series: Result<Series, SeriesError>| series.unwrap_err().to_string();
+    let k_bakery = find("k-bakery").unwrap();
+    assert_eq!(
+        message(Series::of_n(k_bakery, range(2, 2048), None, None)),
+        "`k-bakery` can be simulated for at most 1024 processes, not 2048"
+    );
+    assert_eq!(
+        message(Series::of_n(k_bakery, range(1, 3), None, Some(9))),
+        "`k-bakery` with k=2 is for more than 2 processes; raise the range"
+    );
+    assert_eq!(
+        message(Series::of_k(k_bakery, range(1, 8), Some(8), None)),
+        "k is less than n, and 8 is not less than 8; take more processes"
+    );
+    assert_eq!(
+        message(Series::of_n(k_bakery, range(4, 8), None, Some(9))),
+        "at most 8 of 8 processes can take part, not 9; take more processes"
+    );
+    assert_eq!(
+        message(Series::of_n(find("peterson").unwrap(), range(2, 4), None, None)),
+        "`peterson` is for 2 processes, not 4"
+    );
 }

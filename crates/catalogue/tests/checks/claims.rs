@@ -1,5 +1,6 @@
 //! Claims of the catalogue beyond the pinned checks: crashes, primitives, and how properties imply one another.
 use crate::common::{all_surveyed, locks, report, report_k, surveyed};
+use doorway_catalogue::{find, table_1};
 use doorway_checker::{Bound, Model, Property, Verdict};
 
 /// The other variants survive k-1 crashes and no more.
@@ -206,4 +207,15 @@ fn the_report_states_a_limit_on_passages() {
     let report = report("filter", 3, |model| model.passages(1));
     assert!(report.holds(Property::Exclusion));
     assert_eq!(report.incomplete.as_deref(), Some("each process makes at most 1 passage"));
+}
+
+/// A row without these would have nothing measured beside it.
+#[test]
+fn every_row_of_table_1_has_surveyed_algorithms_with_claims_about_their_cost() {
+    for printed in &table_1::ROWS {
+        assert!(!printed.algorithms.is_empty(), "{}", printed.reference);
+        for about in printed.algorithms.iter().map(|name| find(name).unwrap()) {
+            assert!(about.is_surveyed() && about.local_spin.is_some() && about.remote.is_some(), "{}", about.name);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 mod common;
 
 mod claims;
+mod compare;
 mod covering;
 mod danek_golab;
 mod deaths;
