@@ -37,7 +37,7 @@ pub const ABOUT: About = About {
     name: "clh",
     aliases: &["craig", "landin-hagersten"],
     title: "the CLH queue lock",
-    source: "after Craig 1993; Magnusson, Landin & Hagersten 1994",
+    source: "after Craig 1993; Landin & Hagersten 1994",
     primitives: &["read", "write", "swap"],
     local_spin: Some(LocalSpin::CACHED),
     claims: &[

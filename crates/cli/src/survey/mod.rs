@@ -50,14 +50,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let left_out: Vec<_> = left_out.map(|about| (*about, surveyor.grown(about))).collect();
         tables::text(&rows, &left_out, start.elapsed().as_secs_f64())
     };
-    let code = if interrupted() || rows.iter().any(Row::is_undecided) {
+    Ok(Answer { text, code: code(&rows, interrupted()) })
+}
+
+fn code(rows: &[Row], is_interrupted: bool) -> u8 {
+    if is_interrupted || rows.iter().any(Row::is_undecided) {
         UNDECIDED
     } else if rows.iter().any(Row::differs) {
         FAILS
     } else {
         HOLDS
-    };
-    Ok(Answer { text, code })
+    }
 }
 
 fn row_as_json(row: &Row) -> Value {
@@ -89,4 +92,41 @@ fn row_as_json(row: &Row) -> Value {
     value["table_1"] = table_1::as_json(row);
     value["departures"] = about.departures.into();
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(names: &[&str], max_states: Option<u64>) -> Vec<Row> {
+        let shape = move |model: Model| match max_states {
+            Some(states) => model.max_states(states),
+            None => model,
+        };
+        let surveyor = Surveyor::new(shape, Arc::new(|| false));
+        names.iter().map(|name| surveyor.row(registry::find(name).unwrap()).unwrap()).collect()
+    }
+
+    /// What a survey did not decide is not called a disagreement.
+    #[test]
+    fn a_survey_that_is_stopped_early_names_what_is_not_decided() {
+        let rows = rows(&["fischer-queue", "filter-k", "peterson", "lock-one"], Some(60));
+        assert_eq!(code(&rows, false), UNDECIDED);
+        let text = tables::text(&rows, &[], 0.0);
+        let last = text.lines().last().unwrap();
+        assert!(last.ends_with(": not decided: fischer-queue, filter-k, peterson."), "{last}");
+        // Table 1 has the rows of these.
+        for row in ["Fischer et al. [12]", "Peterson (CC) [21]", "Peterson (DSM) [21]"] {
+            assert_eq!(text.matches(&format!(" {row} ")).count(), 1, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_survey_says_what_is_as_claimed_and_what_is_broken() {
+        let rows = rows(&["mcs", "lock-two", "bouncer"], None);
+        assert_eq!((code(&rows, false), code(&rows, true)), (HOLDS, UNDECIDED));
+        let text = tables::text(&rows, &[], 0.0);
+        assert!(text.ends_with("s: all as claimed.\n"), "{text}");
+        assert!(text.contains("`lock-two`: a process that competes alone waits for ever.\n"), "{text}");
+    }
 }
