@@ -179,7 +179,7 @@ impl Surveyor {
     /// ```
     /// use doorway_catalogue::{Surveyor, find};
     /// let grown = Surveyor::default().grown(find("k-bakery").unwrap());
-    /// assert_eq!(grown[0].class, ["Θ(n)", "Θ(n)"]);
+    /// assert_eq!(grown[0].class, ["Θ(N)", "Θ(N)"]);
     /// ```
     #[must_use]
     pub fn grown(&self, about: &'static About) -> Vec<Grown> {
