@@ -304,6 +304,7 @@ impl Survey {
 /// use doorway_algorithms::{Processes, mutex};
 /// assert_eq!(mutex::peterson::ABOUT.processes, Processes::Exactly(2));
 /// assert_eq!(mutex::bakery::ABOUT.processes, Processes::AtLeast(2));
+/// assert_eq!(mutex::bakery::ABOUT.processes.to_string(), "2 or more");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Processes {
@@ -313,4 +314,14 @@ pub enum Processes {
     AtLeast(usize),
     /// From the first number to the second: for more, a register would not fit in a word, or there would be too many.
     Between(usize, usize),
+}
+
+impl fmt::Display for Processes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Processes::Exactly(n) => write!(f, "{n}"),
+            Processes::AtLeast(n) => write!(f, "{n} or more"),
+            Processes::Between(least, most) => write!(f, "{least} to {most}"),
+        }
+    }
 }

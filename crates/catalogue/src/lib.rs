@@ -74,6 +74,24 @@ impl Visitor for Make {
     }
 }
 
+/// The model, limited to the executions that a [survey](doorway_algorithms::Survey) of the algorithm looks at.
+///
+/// ```
+/// use doorway_catalogue::{bounded, check, find};
+/// use doorway_checker::Model;
+/// let afek = find("afek")?;
+/// let report = check(afek, afek.size(Some(2), None)?, &bounded(afek, Model::new(2)))?;
+/// assert_eq!(report.incomplete.as_deref(), Some("each process makes at most 1 passage"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn bounded(about: &About, model: Model) -> Model {
+    match about.survey.passages() {
+        Some(passages) => model.passages(passages),
+        None => model,
+    }
+}
+
 /// Checks an algorithm; calls of a part do not overlap if its source requires that.
 ///
 /// See the [crate's example](crate).

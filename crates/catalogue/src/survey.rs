@@ -5,7 +5,7 @@ use doorway_algorithms::{About, Condition, Kind, LocalSpin, Size};
 use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Property, Report, Verdict};
 use doorway_simulator::Variable;
 
-use crate::{Agreement, Comparison, check, claims, compare, glance, glance_limit, remote_references};
+use crate::{Agreement, Comparison, bounded, check, claims, compare, glance, glance_limit, remote_references};
 
 /// The number of states up to which another memory is searched in all executions, not just with one passage each.
 const MAX_STATES_OF_ANOTHER_MEMORY: u64 = 600_000;
@@ -120,10 +120,7 @@ impl Surveyor {
     /// If the algorithm violates the interface.
     pub fn row(&self, about: &'static About) -> Result<Row, Error> {
         let size = about.size(None, None).expect("an algorithm supports its default size");
-        let mut model = self.model(size);
-        if let Some(passages) = about.survey.passages() {
-            model = model.passages(passages);
-        }
+        let model = bounded(about, self.model(size));
         let report = check(about, size, &model)?;
         let compared = compare(&claims(about, &model), &report);
         let is_lock = about.kind != Kind::Part;

@@ -11,7 +11,7 @@ use doorway_simulator::{Measured, Plan, Variable};
 const CC: Cost = Cost::Cc(FailedCas::Counts);
 
 /// The most states of an exact search; what is not decided with them is not compared.
-const MAX_STATES: u64 = 20_000;
+const MAX_STATES: u64 = 150_000;
 
 fn locks() -> impl Iterator<Item = &'static About> {
     all().iter().copied().filter(|about| about.kind != Kind::Part)

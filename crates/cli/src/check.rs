@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     json,
     limits::Limits,
-    lookup::{Sizes, find, title},
+    lookup::{self, Sizes, find, title},
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::watched,
 };
@@ -105,10 +105,7 @@ impl Arguments {
         if self.aborts && !subject(about, size).is_abortable() {
             return Err(unsupported(about, "is not abortable", "--aborts", Condition::Aborts));
         }
-        let mut model = Model::new(size.n).k(size.k).crashes(self.crashes);
-        if let Some(passages) = self.passages {
-            model = model.passages(passages);
-        }
+        let mut model = lookup::model(size, self.passages).crashes(self.crashes);
         if let Some(passages) = self.passages_in_all {
             model = model.passages_in_all(passages);
         }

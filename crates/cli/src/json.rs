@@ -1,5 +1,5 @@
 //! The JSON of checks; `docs/json.md` is the contract.
-use doorway_algorithms::{About, Claim, Claimed, Kind, Size};
+use doorway_algorithms::{About, Claim, Claimed, Kind, Size, Status};
 use doorway_checker::{Assumptions, Execution, Finding, Property, Report, Step, Verdict};
 use serde_json::{Map, Value, json};
 
@@ -49,6 +49,14 @@ fn finding(finding: &Finding) -> Value {
 pub(crate) fn steps(execution: &Execution) -> Vec<Value> {
     let step = |step: &Step| json!({ "process": step.process, "line": step.line, "access": step.access });
     execution.steps.iter().map(step).collect()
+}
+
+/// The status, and why if it is broken.
+pub(crate) fn status(about: &About) -> (&'static str, Option<&'static str>) {
+    match about.status() {
+        Status::Correct => ("correct", None),
+        Status::Broken(why) => ("broken", Some(why)),
+    }
 }
 
 /// A claim: its property, what is claimed, and the conditions.

@@ -2,7 +2,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use doorway_algorithms::{About, Processes, Status, registry};
+use doorway_algorithms::{About, Status, registry};
 use serde_json::{Value, json};
 
 use crate::{
@@ -51,7 +51,7 @@ fn table() -> String {
 }
 
 fn details(about: &About) -> String {
-    let processes = processes(about.processes);
+    let processes = about.processes.to_string();
     let list = |items: Vec<String>| items.join(", ");
     let claims = list(about.claims.iter().map(ToString::to_string).collect());
     let tolerates = list(about.tolerates.iter().map(|condition| condition.name().to_string()).collect());
@@ -84,20 +84,8 @@ fn details(about: &About) -> String {
     })
 }
 
-/// The supported numbers of processes, in words.
-pub(crate) fn processes(processes: Processes) -> String {
-    match processes {
-        Processes::Exactly(n) => n.to_string(),
-        Processes::AtLeast(n) => format!("{n} or more"),
-        Processes::Between(least, most) => format!("{least} to {most}"),
-    }
-}
-
 fn as_json(about: &About) -> Value {
-    let (status, why) = match about.status() {
-        Status::Correct => ("correct", None),
-        Status::Broken(why) => ("broken", Some(why)),
-    };
+    let (status, why) = json::status(about);
     json!({
         "name": about.name,
         "aliases": about.aliases,

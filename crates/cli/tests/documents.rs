@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use doorway_algorithms::{About, Extent, Finds, Kind, Pinned, Processes, Status, registry};
+use doorway_algorithms::{About, Extent, Finds, Kind, Pinned, Status, registry};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -153,11 +153,7 @@ fn algorithms() -> String {
 }
 
 fn row(about: &About) -> String {
-    let n = match about.processes {
-        Processes::Exactly(n) => n.to_string(),
-        Processes::AtLeast(n) => format!("{n} or more"),
-        Processes::Between(least, most) => format!("{least} to {most}"),
-    };
+    let n = about.processes;
     let claims: Vec<String> = about.claims.iter().map(ToString::to_string).collect();
     let under: Vec<&str> = about.tolerates.iter().map(|condition| condition.name()).collect();
     let number = |bound: Option<u32>| bound.map_or("∞".to_string(), |bound| bound.to_string());

@@ -164,7 +164,7 @@ fn the_bakeries_let_each_other_process_enter_at_most_once_before() {
 
 #[test]
 fn the_report_does_not_depend_on_the_number_of_threads() {
-    for (name, n) in [("filter", 4), ("bakery", 3), ("one-bit", 5), ("renaming", 3)] {
+    for (name, n) in [("filter", 4), ("bakery", 4), ("one-bit", 5), ("renaming", 3)] {
         let one = report(name, n, |model| model.threads(1));
         for threads in [2, 3] {
             let more = report(name, n, |model| model.threads(threads));

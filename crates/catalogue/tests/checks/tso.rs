@@ -124,9 +124,11 @@ fn nothing_else_is_seen_out_of_order() {
 }
 
 /// Without fences, the correct locks that are still as claimed are those that have none, of read-modify-writes mostly.
+/// A broken lock can be as claimed all the same.
 #[test]
 fn without_fences_exactly_the_locks_that_have_none_are_as_claimed() {
-    for about in locks().filter(|about| about.status() == Status::Correct) {
+    let mut without_exclusion = 0;
+    for about in locks().filter(|about| about.holds(Property::Exclusion)) {
         let checked = |shape: &dyn Fn(Model) -> Model| {
             try_report_k(about.name, about.default_n, None, |model| shape(bounded(about, model)).tso_without_fences())
         };
@@ -135,7 +137,10 @@ fn without_fences_exactly_the_locks_that_have_none_are_as_claimed() {
                 assert!(error.to_string().contains("panicked"), "{}: {error}", about.name);
                 false
             }
-            Ok(report) if report.fails(Property::Exclusion) => false,
+            Ok(report) if report.fails(Property::Exclusion) => {
+                without_exclusion += 1;
+                false
+            }
             Ok(report) => {
                 let few = |model: Model| if report.stopped { model.passages(2) } else { model };
                 let report = checked(&few).unwrap_or_else(|error| panic!("{}: {error}", about.name));
@@ -144,8 +149,10 @@ fn without_fences_exactly_the_locks_that_have_none_are_as_claimed() {
             }
         };
         let has_fences = about.pinned.iter().any(|pinned| matches!(pinned.finds, Finds::Fenced(_, 1..)));
-        assert_eq!(is_as_claimed, !has_fences, "{}", about.name);
+        let is_right = is_as_claimed != has_fences || (is_as_claimed && about.status() != Status::Correct);
+        assert!(is_right, "{}: as claimed: {is_as_claimed}", about.name);
     }
+    assert!(without_exclusion >= 32, "only {without_exclusion} lose exclusion");
 }
 
 /// The classic: neither process reads the other's flag, which is still in a store buffer.

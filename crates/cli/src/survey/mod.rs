@@ -5,7 +5,7 @@ mod tables;
 use std::{sync::Arc, time::Instant};
 
 use clap::Args;
-use doorway_algorithms::{Status, registry};
+use doorway_algorithms::registry;
 use doorway_catalogue::{Row, Surveyor};
 use doorway_checker::Model;
 use serde_json::{Value, json};
@@ -66,10 +66,7 @@ fn code(rows: &[Row], is_interrupted: bool) -> u8 {
 fn row_as_json(row: &Row) -> Value {
     let Row { about, size, report, .. } = row;
     let mut value = json::report(about, *size, &Model::new(size.n).k(size.k).assumptions(), report);
-    let (status, why) = match about.status() {
-        Status::Correct => ("correct", None),
-        Status::Broken(why) => ("broken", Some(why)),
-    };
+    let (status, why) = json::status(about);
     value["status"] = status.into();
     value["why_broken"] = why.into();
     value["crashes_survived"] = row.crashes.into();
@@ -110,13 +107,15 @@ mod tests {
     /// What a survey did not decide is not called a disagreement.
     #[test]
     fn a_survey_that_is_stopped_early_names_what_is_not_decided() {
-        let rows = rows(&["fischer-queue", "filter-k", "peterson", "lock-one"], Some(60));
+        let rows = rows(&["fischer-queue", "filter-k", "danek-lee", "k-bakery-fife", "lock-one"], Some(60));
         assert_eq!(code(&rows, false), UNDECIDED);
         let text = tables::text(&rows, &[], 0.0);
         let last = text.lines().last().unwrap();
-        assert!(last.ends_with(": not decided: fischer-queue, filter-k, peterson."), "{last}");
+        assert!(last.ends_with(": not decided: fischer-queue, filter-k, danek-lee, k-bakery-fife."), "{last}");
         // Table 1 has the rows of these.
-        for row in ["Fischer et al. [12]", "Peterson (CC) [21]", "Peterson (DSM) [21]"] {
+        let printed =
+            ["Fischer et al. [12]", "Peterson (DSM) [21]", "Danek and Lee (CC/DSM) [8]", "FIFE algorithm (Figure 2)"];
+        for row in printed {
             assert_eq!(text.matches(&format!(" {row} ")).count(), 1, "{row}");
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use doorway_algorithms::{About, Kind, registry};
+pub(crate) use doorway_catalogue::bounded;
 use doorway_catalogue::check;
 use doorway_checker::{Error, Model, Report};
 
@@ -41,14 +42,6 @@ pub(crate) fn try_report(name: &str, shape: impl FnOnce(Model) -> Model) -> Resu
 /// Checks an algorithm as a survey does.
 pub(crate) fn surveyed(about: &'static About, shape: impl FnOnce(Model) -> Model) -> Report {
     report(about.name, about.default_n, |model| shape(bounded(about, model)))
-}
-
-/// The model, limited to as many passages as in a survey.
-pub(crate) fn bounded(about: &About, model: Model) -> Model {
-    match about.survey.passages() {
-        Some(passages) => model.passages(passages),
-        None => model,
-    }
 }
 
 /// The locks of the catalogue that a survey checks.
