@@ -19,6 +19,24 @@ pub fn is_equivalent(key: &str) -> bool {
 #[rustfmt::skip]
 pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
+        reason: "only the process itself reads its register `node`, in its next passage",
+        keys: &[
+            "clh.rs Clh::exit: swap `m.at(\"5\").write(&self.locked[mine], false)?;` and `m.at(\"6\").write(&self.node[p], pred)`",
+        ],
+    },
+    Judgement {
+        reason: "the holder's control is 2, so no other process passes L2 before the exit section writes k anyway",
+        keys: &[
+            "knuth.rs Knuth::wait: `m.at(\"L3\").write(&self.k, i)` -> `Ok(())`",
+        ],
+    },
+    Judgement {
+        reason: "the flag of a process in its exit section is not idle, so the test finds the process itself as well",
+        keys: &[
+            "eisenberg_mcguire.rs EisenbergMcguire::exit: `j == i || m.at(\"9\").test(&self.flag[j], |flag| flag != IDLE)?`: without `j == i`",
+        ],
+    },
+    Judgement {
         reason: "never equal: a process does not compare itself with itself",
         keys: &[
             "bakery.rs Bakery::wait: `(number, i) >= (mine, p)`: `>=` -> `>`",
@@ -375,6 +393,30 @@ pub const EQUIVALENT: &[Judgement] = &[
 /// checked.
 #[rustfmt::skip]
 pub const SURVIVING: &[Judgement] = &[
+    Judgement {
+        reason: "no check loses a claim, though some are cut at a limit: the order of the two writes of the exit section, and whether the turn \
+                 goes to the next process or to the next that competes, cost time and perhaps a bound on bypass, which is not claimed",
+        keys: &[
+            "knuth.rs Knuth::exit: swap `m.at(\"L3\").write(&self.k, (i + n - 1) % n)?;` and `m.at(\"L4\").write(&self.control[i], 0)`",
+            "eisenberg_mcguire.rs EisenbergMcguire::exit: `j == i`: `==` -> `!=`",
+            "eisenberg_mcguire.rs EisenbergMcguire::exit: `is_found` -> `true`",
+            "eisenberg_mcguire.rs EisenbergMcguire::exit: swap `m.at(\"10\").write(&self.turn, next)?;` and `m.at(\"11\").write(&self.flag[i], IDLE)`",
+            "eisenberg_mcguire.rs EisenbergMcguire::wait: `m.at(\"8\").write(&self.turn, i)` -> `Ok(())`",
+            "eisenberg_mcguire.rs EisenbergMcguire::is_alone: swap `if !m.all_but(i, self.flag.len(), |… != ACTIVE))? { return Ok(false); }` and `let turn = m.at(\"6\").read(&self.turn)?;`",
+        ],
+    },
+    Judgement {
+        reason: "the distance grows for ever in the exit section, so the search ends at a limit before it can judge that section",
+        keys: &[
+            "eisenberg_mcguire.rs EisenbergMcguire::exit: `is_found` -> `false`",
+        ],
+    },
+    Judgement {
+        reason: "the check of three processes is cut at a limit, and two processes do not need it",
+        keys: &[
+            "renaming_tree.rs Splitter::release: `direction == Direction::Stop` -> `true`",
+        ],
+    },
     Judgement {
         reason: "four processes are needed to see it: without line 23, `k-bakery-fife n=4 k=2 passages=1 fife` fails (72,817,163 states); three \
                  processes never need what line 23 writes, and all of these make lines 22 and 23 useless",
