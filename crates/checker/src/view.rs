@@ -265,6 +265,7 @@ impl View {
 impl Memory for View {
     type Halt = Halt;
     type Reg<T: Value> = Handle<T>;
+    type Registers<T: Value> = Vec<Handle<T>>;
 
     fn read<T: Value>(&mut self, reg: &Handle<T>) -> Result<T, Halt> {
         self.access(Op::Read, reg, [0; 2], |word| (word, T::of_word(word)))
@@ -326,6 +327,10 @@ impl Memory for View {
                 if word & me != 0 { (new, true) } else { (word, false) }
             },
         )
+    }
+    fn validate<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, _: Linked<T>) -> Result<bool, Halt> {
+        let me = 1 << self.process << T::BITS;
+        self.access(Op::Test, reg, [0; 2], |word| (word, word & me != 0))
     }
     fn write_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, value: T) -> Result<(), Halt> {
         self.access(Op::Update, reg, [0; 2], |_| (Linked::new(value).to_word(), ()))

@@ -99,13 +99,15 @@ fn a_store_conditional_fails_after_a_write<H: Harness>(harness: &H) {
             let stored = m.store_conditional(x, link, link.value() + 1)?;
             let again = m.store_conditional(x, link, 20)?;
             let link = m.load_linked(x)?;
+            let valid = (m.validate(x, link)?, m.validate(y, other)?);
             m.write_linked(x, 8)?; // what is there already
+            let valid = (valid, m.validate(x, link)?);
             let overwritten = m.store_conditional(x, link, 30)?;
             let elsewhere = m.store_conditional(y, other, Some(4))?;
-            Ok(((stored, again, overwritten, elsewhere), m.read_linked(x)?, m.read_linked(y)?))
+            Ok(((stored, again, overwritten, elsewhere), valid, m.read_linked(x)?, m.read_linked(y)?))
         },
     );
-    assert_eq!(seen, ((true, false, false, true), 8, Some(4)));
+    assert_eq!(seen, ((true, false, false, true), ((true, true), false), 8, Some(4)));
 }
 
 fn every_type_survives_the_memory<H: Harness>(harness: &H) {

@@ -90,7 +90,7 @@ pub use observed::ticket_comparisons;
 pub use property::Property;
 pub use protocol::{Abort, Assign, Exclusion, Part, Reap};
 pub use solo::{Solo, SoloReg};
-pub use space::{Home, Name, Space};
+pub use space::{Home, Name, Registers, Space};
 pub use ticket::Ticket;
 pub use value::{Number, Value};
 

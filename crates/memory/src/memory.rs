@@ -1,7 +1,7 @@
 //! The operations of a shared memory.
 use core::ops::ControlFlow::{self, Break, Continue};
 
-use crate::{Linked, Local, Narrow, Number, Pid, Value};
+use crate::{Linked, Local, Narrow, Number, Pid, Registers, Value};
 
 /// A shared memory, as one process sees it.
 ///
@@ -36,7 +36,7 @@ use crate::{Linked, Local, Narrow, Number, Pid, Value};
 /// | methods | a memory |
 /// |---|---|
 /// | `read`, `test`, `write`, `fetch_add`, `swap`, `compare_swap`, `fence`, `barrier`, `turns` | must implement them |
-/// | `update`, `load_linked`, `store_conditional`, `write_linked`, `read_linked` | must override them if it counts or interleaves steps: the defaults are loops of `compare_swap`, and a tag that grows |
+/// | `update`, `load_linked`, `store_conditional`, `validate`, `write_linked`, `read_linked` | must override them if it counts or interleaves steps: the defaults are loops of `compare_swap`, and a tag that grows |
 /// | `until` | overrides it to park waiters: the default spins |
 /// | `relax` | overrides it to pause or yield between two turns of a busy-wait |
 /// | `at` | overrides it to show the lines of a paper |
@@ -50,6 +50,9 @@ pub trait Memory: Sized + 'static {
 
     /// A register that holds a `T`, made by this memory's [`Space`](crate::Space).
     type Reg<T: Value>: Send + Sync;
+
+    /// Several registers that hold a `T` each; a `Vec`, unless the memory keeps many of them in less space.
+    type Registers<T: Value>: Registers<Self::Reg<T>> + FromIterator<Self::Reg<T>> + Send + Sync;
 
     /// Reads a register.
     #[track_caller]
@@ -148,6 +151,13 @@ pub trait Memory: Sized + 'static {
         value: T,
     ) -> Result<bool, Self::Halt> {
         self.compare_swap(reg, link, link.followed_by(value))
+    }
+
+    /// Whether a store-conditional with this link would succeed: nothing has been written since. See [`Linked`].
+    #[inline(always)]
+    #[track_caller]
+    fn validate<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>, link: Linked<T>) -> Result<bool, Self::Halt> {
+        self.test(reg, |now| now == link)
     }
 
     /// Writes a linked register unconditionally: pending store-conditionals of other processes fail. See [`Linked`].

@@ -1,5 +1,6 @@
 //! The simplest memory.
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::{
     convert::Infallible,
     marker::PhantomData,
@@ -51,6 +52,7 @@ impl Space for Solo {
 impl Memory for Solo {
     type Halt = Infallible;
     type Reg<T: Value> = SoloReg<T>;
+    type Registers<T: Value> = Vec<SoloReg<T>>;
 
     fn read<T: Value>(&mut self, reg: &SoloReg<T>) -> Result<T, Infallible> {
         Ok(reg.get())

@@ -1,6 +1,6 @@
 //! The source of registers.
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, ops::Deref};
 
 use crate::{Memory, Pid, Value};
 
@@ -57,6 +57,40 @@ pub trait Space {
     /// ```
     fn array<T: Value>(&mut self, name: &'static str, len: usize, init: T) -> Vec<<Self::Mem as Memory>::Reg<T>> {
         (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init)).collect()
+    }
+
+    /// Many registers at one home, which a memory may keep in less space than a list of them takes:
+    /// `Copy[3][0]` … `Copy[3][len-1]`.
+    ///
+    /// ```
+    /// use doorway_memory::{Home, Memory, Name, Registers, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let copy = m.registers(Name::new("Copy").index(3), Home::Of(3), 100, 5_u64);
+    /// assert_eq!(m.read(&copy.at(99)), Ok(5));
+    /// ```
+    fn registers<T: Value>(
+        &mut self,
+        name: Name,
+        home: Home,
+        len: usize,
+        init: T,
+    ) -> <Self::Mem as Memory>::Registers<T> {
+        (0..len).map(|i| self.register(name.index(i), home, init)).collect()
+    }
+}
+
+/// Several registers, by index.
+///
+/// See [`Space::registers`].
+pub trait Registers<R> {
+    /// The register with this index.
+    fn at(&self, index: usize) -> impl Deref<Target = R>;
+}
+
+impl<R> Registers<R> for Vec<R> {
+    #[inline(always)]
+    fn at(&self, index: usize) -> impl Deref<Target = R> {
+        &self[index]
     }
 }
 

@@ -379,6 +379,7 @@ impl<L: Layout> Native<L> {
 impl<L: Layout> Memory for Native<L> {
     type Halt = Infallible;
     type Reg<T: Value> = Reg<T, L>;
+    type Registers<T: Value> = Vec<Reg<T, L>>;
 
     #[inline(always)]
     fn read<T: Value>(&mut self, reg: &Reg<T, L>) -> Result<T, Infallible> {

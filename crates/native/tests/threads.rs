@@ -186,6 +186,7 @@ impl LimitedNative {
 impl Memory for LimitedNative {
     type Halt = LimitReached;
     type Reg<T: Value> = Reg<T>;
+    type Registers<T: Value> = Vec<Reg<T>>;
 
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, LimitReached> {
         let Ok(value) = self.access()?.read(reg);

@@ -287,6 +287,7 @@ impl fmt::Debug for Shared {
 impl Memory for Shared {
     type Halt = Halt;
     type Reg<T: Value> = Reg<T>;
+    type Registers<T: Value> = Vec<Reg<T>>;
 
     #[inline(always)]
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Halt> {

@@ -66,6 +66,7 @@ impl Space for PeekPlan {
 impl Memory for Peek {
     type Halt = Halt;
     type Reg<T: Value> = Reg<T>;
+    type Registers<T: Value> = Vec<Reg<T>>;
 
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Halt> {
         Ok(T::of_word(self.registers.get(reg.index()).load(READ)))

@@ -24,6 +24,7 @@ impl Space for Machine {
 impl Memory for Machine {
     type Halt = Halt;
     type Reg<T: Value> = Reg<T>;
+    type Registers<T: Value> = Vec<Reg<T>>;
 
     #[inline]
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Halt> {
@@ -118,6 +119,7 @@ impl Memory for Machine {
                     if is_spin {
                         // The next iteration reads the same registers again.
                         self.tape.log.truncate(header.log as usize);
+                        self.tape.overtaken = self.tape.overtaken.min(header.log);
                         self.fresh_from = self.fresh_from.min(header.log as usize);
                     }
                     let header = self.tape.header().word();

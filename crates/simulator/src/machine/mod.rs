@@ -221,6 +221,10 @@ impl Machine {
         if kind == Kind::Write {
             self.registers.set(reg, written);
         }
+        if kind == Kind::Read && !self.registers.has_copy(reg, p) {
+            let earlier = self.tape.log.iter().rposition(|&read| read == reg);
+            self.tape.overtaken = self.tape.overtaken.max(earlier.map_or(0, |at| at as u32 + 1));
+        }
         let (suspended, woken) = (&mut self.suspended, &mut self.woken);
         self.registers.update_copies(self.cost, reg, kind, p, |q| {
             if mem::take(&mut suspended[q]) {
@@ -234,7 +238,7 @@ impl Machine {
             }
         } else {
             self.tape.log.clear();
-            self.fresh_from = 0;
+            (self.tape.overtaken, self.fresh_from) = (0, 0);
             self.tape.writes += 1;
         }
         self.tape.words.push(returned);
@@ -250,7 +254,8 @@ impl Machine {
         let (p, read) = (self.running, &self.tape.log[log..]);
         // A register that was read in this very step cannot have been written since.
         let old = &read[..self.fresh_from.saturating_sub(log).min(read.len())];
-        if read.is_empty() || !old.iter().all(|&reg| self.registers.has_copy(reg, p)) {
+        let has_seen_two_values = self.tape.overtaken as usize > log;
+        if read.is_empty() || has_seen_two_values || !old.iter().all(|&reg| self.registers.has_copy(reg, p)) {
             return false;
         }
         self.tape.spins_remotely |= self.cost == Cost::Dsm && !read.iter().all(|&reg| self.registers.is_home(reg, p));

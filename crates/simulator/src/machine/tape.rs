@@ -9,6 +9,9 @@ pub(crate) struct Tape {
     pub(super) words: Vec<u64>,
     /// The registers it has read since its last write.
     pub(super) log: Vec<u32>,
+    /// The length of the log up to and including the last read that a later read of the same register found overtaken: an
+    /// iteration with both has seen two values of one register.
+    pub(super) overtaken: u32,
     /// The number of its writes: separates the part of the log that belongs to an iteration from the part before it.
     pub(super) writes: u32,
     /// The remote memory references of this passage.
@@ -22,6 +25,7 @@ impl Tape {
     pub(crate) fn rewind(&mut self) {
         self.words.clear();
         self.log.clear();
+        self.overtaken = 0;
         self.writes = 0;
     }
 

@@ -75,6 +75,24 @@ fn a_busy_waiting_process_is_suspended_until_a_register_it_read_is_written() {
     assert_eq!((machine.accesses, machine.tape.remote), (3 + 1 + 3, 3 + 1));
 }
 
+/// The first iteration reads `version` before and after another process writes it, so the next one is not the same.
+#[test]
+fn an_iteration_that_has_seen_two_values_of_a_register_is_not_busy_waiting() {
+    let mut machine = Machine::new(Cost::Cc(FailedCas::Counts));
+    let version = machine.shared("version", 0_u64);
+    machine.prepare(2, None);
+    let wait = |m: &mut Machine| m.spin(|m| Ok(m.read(&version)? == m.read(&version)?));
+    machine.resume(0, Permit::One);
+    machine.enter_section();
+    assert!(wait(&mut machine).is_err(), "it is stopped before its second read");
+    let mine = mem::take(&mut machine.tape);
+    machine.resume(1, Permit::One);
+    machine.enter_section();
+    assert_eq!(machine.write(&version, 1), Ok(()));
+    machine.tape = mine;
+    assert_eq!(run(&mut machine, 100, wait), None, "the second iteration reads the same value twice");
+}
+
 #[test]
 fn without_caches_busy_waiting_is_remote_unless_at_home() {
     for (home, spins_remotely) in [(Home::Of(0), false), (Home::Of(1), true), (Home::Nobody, true)] {
