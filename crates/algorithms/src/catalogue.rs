@@ -57,6 +57,7 @@ macro_rules! for_each_algorithm {
                 lock log_k_wide LogKWide;
                 lock filter_k FilterK;
                 lock fischer_queue FischerQueue;
+                lock fischer_queue_copied FischerQueueCopied;
                 lock colored_ticket ColoredTicket;
                 lock gottlieb Gottlieb;
                 lock ticket_k TicketK;

@@ -7,7 +7,8 @@ use doorway_checker::{Assumptions, Bound, Finding, Model, Property, Report, Verd
 /// What is claimed of an algorithm in a model.
 ///
 /// A claim without conditions holds in a model whose conditions the algorithm tolerates. If it tolerates all but the
-/// crashes, everything but progress is still claimed. That a property fails, or an exact bound, is claimed from a
+/// crashes, everything but progress is still claimed. A claim about the model's conditions takes precedence over one
+/// without conditions about the same property. That a property fails, or an exact bound, is claimed from a
 /// number of processes on.
 ///
 /// ```
@@ -44,7 +45,9 @@ pub fn claims(about: &About, model: &Model) -> Vec<Claim> {
         };
         is_large_enough && is_claimed_here
     };
-    about.claims.iter().filter(applies).copied().collect()
+    let applicable: Vec<Claim> = about.claims.iter().filter(applies).copied().collect();
+    let is_special = |property| applicable.iter().any(|claim| claim.property == property && !claim.under.is_empty());
+    applicable.iter().filter(|claim| !claim.under.is_empty() || !is_special(claim.property)).copied().collect()
 }
 
 /// The conditions that a model has.

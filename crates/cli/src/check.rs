@@ -139,7 +139,7 @@ impl Arguments {
 fn unsupported(about: &About, what: &str, flag: &str, condition: Condition) -> Trouble {
     let names = registry::all().iter().filter(|about| about.tolerates(condition));
     let names: Vec<String> = names.map(|about| format!("`{}`", about.name)).collect();
-    Trouble(format!("`{}` {what}; leave out `{flag}`, or try {}", about.name, names.join(" or ")))
+    Trouble(format!("`{}` {what}; leave out `{flag}`, or try {}", about.name, names.join(", ")))
 }
 
 /// The failures and the memory of a check, as its title shows them.

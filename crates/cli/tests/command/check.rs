@@ -19,15 +19,16 @@ fn peterson_excludes_on_tso_only_with_its_fence() {
 fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
     refused(
         &["check", "bakery", "--deaths"],
-        "`bakery` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery` or `k-bakery-fife`",
+        "`bakery` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, `fischer-queue-copied`",
     );
     refused(
         &["check", "peterson", "--aborts"],
-        "`peterson` is not abortable; leave out `--aborts`, or try `yang-anderson` or `k-bakery` or `k-bakery-fife`",
+        "`peterson` is not abortable; leave out `--aborts`, or try `yang-anderson`, `k-bakery`, `k-bakery-fife`, \
+         `fischer-queue-copied`",
     );
     refused(
         &["check", "bouncer", "--deaths"],
-        "`bouncer` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery` or `k-bakery-fife`",
+        "`bouncer` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, `fischer-queue-copied`",
     );
     refused(
         &["check", "k-bakery", "--deaths", "--registers", "safe"],
