@@ -8,6 +8,8 @@ mod limits;
 mod list;
 mod lookup;
 mod output;
+#[cfg(all(target_os = "linux", any(test, feature = "package")))]
+mod package;
 mod plot;
 mod progress;
 mod rmr;
@@ -16,10 +18,12 @@ mod run;
 #[cfg(target_os = "linux")]
 mod status;
 mod survey;
+#[cfg(target_os = "linux")]
+mod words;
 
 use std::{env, process::ExitCode};
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
 use output::{Answer, Trouble};
 
@@ -34,12 +38,15 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     #[cfg(target_os = "linux")]
-    #[command(about = run::ABOUT)]
+    #[command(about = run::ABOUT, after_help = run::EXAMPLES)]
     Run(run::Arguments),
     /// Shows the holders and the waiters of semaphores, in order
     #[cfg(target_os = "linux")]
     Status(status::Arguments),
-    /// Removes the file of a semaphore that no process uses
+    /// Changes the capacity of a semaphore, also while it is in use
+    #[cfg(target_os = "linux")]
+    Resize(status::Resize),
+    /// Removes the files of semaphores that no process uses
     #[cfg(target_os = "linux")]
     Forget(status::Forget),
     /// Lists the algorithms, their sources, and whether they are correct or why they are broken
@@ -60,7 +67,7 @@ enum Command {
 // other subcommands would delay each start.
 #[cfg(target_os = "linux")]
 #[derive(Parser)]
-#[command(name = "doorway run", bin_name = "doorway run", about = run::ABOUT)]
+#[command(name = "doorway run", bin_name = "doorway run", about = run::ABOUT, after_help = run::EXAMPLES)]
 struct Run {
     #[command(flatten)]
     arguments: run::Arguments,
@@ -75,12 +82,18 @@ fn parse() -> Result<Command, clap::Error> {
 }
 
 fn main() -> ExitCode {
+    #[cfg(all(target_os = "linux", feature = "package"))]
+    if env::args_os().nth(1).is_some_and(|word| word == "package") {
+        return finish(package::generate(env::args_os().nth(2)));
+    }
     let answer = match parse() {
         Ok(command) => match command {
             #[cfg(target_os = "linux")]
             Command::Run(arguments) => run::run(&arguments),
             #[cfg(target_os = "linux")]
             Command::Status(arguments) => status::run(&arguments),
+            #[cfg(target_os = "linux")]
+            Command::Resize(arguments) => status::resize(&arguments),
             #[cfg(target_os = "linux")]
             Command::Forget(arguments) => status::forget(&arguments),
             Command::List(arguments) => list::run(&arguments),
@@ -92,10 +105,15 @@ fn main() -> ExitCode {
         },
         Err(error) => explain(&error),
     };
+    finish(answer)
+}
+
+/// Prints the answer, or the reason why there is none, and returns the exit code.
+fn finish(answer: Result<Answer, Trouble>) -> ExitCode {
     match answer.and_then(Answer::print) {
         Ok(code) => code,
         Err(Trouble(message)) => {
-            eprintln!("doorway: {message}");
+            output::complain(&message);
             ExitCode::from(output::UNDECIDED)
         }
     }
@@ -106,9 +124,7 @@ fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Answer { text, code: 0 }),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Err(Trouble("no subcommand; try `doorway survey`, `doorway list` or `doorway check NAME`".to_string()))
-        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Ok(Answer { text, code: output::UNDECIDED }),
         _ => {
             // The message and clap's tips, without the usage, which `--help` prints.
             let lines: Vec<&str> = text
@@ -120,7 +136,9 @@ fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
             let message = lines.join("; ").replace(":;", ":");
             let message = message.strip_prefix("error: ").unwrap_or(&message).to_string();
             let message = message.replace("; For more information, try '--help'.", "");
-            Err(Trouble(format!("{message}; see `doorway --help`")))
+            let is_known = |word: &String| Arguments::command().find_subcommand(word).is_some();
+            let subcommand = env::args().nth(1).filter(is_known).map_or(String::new(), |word| format!(" {word}"));
+            Err(Trouble(format!("{message}; see `doorway{subcommand} --help`")))
         }
     }
 }

@@ -33,6 +33,11 @@ impl<E: fmt::Display> From<E> for Trouble {
     }
 }
 
+/// Writes a message to standard error. If that fails, there is nobody left to tell.
+pub(crate) fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "doorway: {message}");
+}
+
 impl Answer {
     /// Prints the text, and returns the exit code.
     pub(crate) fn print(self) -> Result<ExitCode, Trouble> {

@@ -1,23 +1,35 @@
-//! `doorway status` and `doorway forget`.
+//! `doorway status`, `doorway resize` and `doorway forget`.
 use std::{
     ffi::OsString,
-    fmt::Write as _,
-    io::{IsTerminal, Write as _, stdout},
+    io::{ErrorKind, IsTerminal, Write as _, stdout},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
     thread,
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use clap::Args;
 use doorway::process::{Error, Participant, Semaphore, names};
+use rustix::termios::tcgetwinsize;
 use serde_json::{Value, json};
+use signal_hook::{
+    consts::{SIGHUP, SIGINT, SIGTERM},
+    flag,
+};
 
-use crate::output::{Answer, HOLDS, Trouble};
+use crate::{
+    output::{Answer, HOLDS, Trouble, complain},
+    run::Process,
+    words::{cut, span, terminal_width, visible},
+};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Name of the semaphore; with a `/`, the path of its file [default: all names of the user]
     name: Option<OsString>,
-    /// Prints the status twice per second, until Ctrl-C
+    /// Shows the status all the time, until Ctrl-C
     #[arg(long)]
     watch: bool,
     /// Prints JSON
@@ -26,9 +38,22 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Args)]
-pub(crate) struct Forget {
+pub(crate) struct Resize {
     /// Name of the semaphore; with a `/`, the path of its file
     name: OsString,
+    /// The new capacity: the maximum number of concurrent holders
+    #[arg(value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    k: u16,
+}
+
+#[derive(Args)]
+pub(crate) struct Forget {
+    /// Name of the semaphore; with a `/`, the path of its file
+    #[arg(required_unless_present = "unused", conflicts_with = "unused")]
+    name: Option<OsString>,
+    /// Forgets every name of the user that no process uses
+    #[arg(long)]
+    unused: bool,
 }
 
 /// The pause between two outputs of `--watch`.
@@ -38,44 +63,112 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     if arguments.watch {
         return watch(arguments);
     }
-    Ok(Answer { text: render(arguments)?, code: HOLDS })
+    let (snapshots, troubles) = snapshots(arguments)?;
+    troubles.iter().for_each(|trouble| complain(trouble));
+    Ok(Answer { text: render(arguments, &snapshots, None), code: HOLDS })
 }
 
-fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
-    let clear = if stdout().is_terminal() { "\x1b[H\x1b[J" } else { "" };
-    loop {
-        let shown = format!("{clear}{}", render(arguments)?);
-        let mut out = stdout().lock();
-        // The reader has closed the pipe.
-        if out.write_all(shown.as_bytes()).and_then(|()| out.flush()).is_err() {
-            return Ok(Answer { text: String::new(), code: HOLDS });
-        }
-        thread::sleep(INTERVAL);
-    }
-}
-
-pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Trouble> {
-    Semaphore::forget(&arguments.name)?;
+pub(crate) fn resize(arguments: &Resize) -> Result<Answer, Trouble> {
+    Semaphore::existing(&arguments.name)?.resize(arguments.k.into())?;
     Ok(Answer { text: String::new(), code: HOLDS })
 }
 
-/// The status of the semaphore asked for, or of all semaphores of the user, as text or JSON.
-fn render(arguments: &Arguments) -> Result<String, Trouble> {
-    let snapshots = match &arguments.name {
-        Some(name) => vec![Snapshot::of(name)?],
-        // A file may be removed after it was listed.
-        None => names()?
-            .iter()
-            .map(Snapshot::of)
-            .filter(|snapshot| !matches!(snapshot, Err(Error::Missing { .. })))
-            .collect::<Result<_, _>>()?,
+pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Trouble> {
+    if let Some(name) = &arguments.name {
+        Semaphore::forget(name)?;
+        return Ok(Answer { text: String::new(), code: HOLDS });
+    }
+    let mut forgotten = String::new();
+    for name in names()? {
+        match Semaphore::forget(&name) {
+            Ok(()) => forgotten.push_str(&format!("{}\n", visible(&name.to_string_lossy()))),
+            Err(Error::InUse { .. } | Error::Missing { .. }) => {}
+            Err(error) => complain(&error.to_string()),
+        }
+    }
+    Ok(Answer { text: forgotten, code: HOLDS })
+}
+
+/// Prints the status again and again; on a terminal, in place.
+fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
+    let is_over = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register(signal, is_over.clone())?;
+    }
+    let is_screen = stdout().is_terminal() && !arguments.json;
+    // Another screen than the one with the shell's lines, without a cursor.
+    let (begin, end) = if is_screen { ("\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l") } else { ("", "") };
+    let print = |text: &str| {
+        let mut out = stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
     };
-    Ok(match (&snapshots[..], arguments.json) {
+    let mut result = print(begin).map_err(Trouble::from);
+    let mut last = String::new();
+    while result.is_ok() && !is_over.load(Relaxed) {
+        result = snapshots(arguments).and_then(|(found, troubles)| {
+            let text = if is_screen { screen(arguments, &found, &troubles) } else { render(arguments, &found, None) };
+            // A screen on which nothing has changed is not painted again.
+            if is_screen && text == last {
+                return Ok(());
+            }
+            let printed = print(&text).map_err(|error| match error.kind() {
+                ErrorKind::BrokenPipe => Trouble(String::new()), // the reader has closed the pipe
+                _ => error.into(),
+            });
+            last = text;
+            printed
+        });
+        let pause = Instant::now();
+        while result.is_ok() && pause.elapsed() < INTERVAL && !is_over.load(Relaxed) {
+            thread::sleep(INTERVAL / 10);
+        }
+    }
+    let _ = print(end);
+    match result {
+        Err(Trouble(message)) if !message.is_empty() => Err(Trouble(message)),
+        _ => Ok(Answer { text: String::new(), code: HOLDS }),
+    }
+}
+
+/// The status as a screen: from its upper left corner, as many lines as it has room for.
+fn screen(arguments: &Arguments, snapshots: &[Snapshot], troubles: &[String]) -> String {
+    let (rows, columns) = tcgetwinsize(stdout()).map_or((24, 100), |size| (size.ws_row.into(), size.ws_col.into()));
+    let text = render(arguments, snapshots, Some(columns));
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    lines.extend(troubles.iter().map(|trouble| cut(&visible(trouble), columns)));
+    if lines.len() > rows {
+        let hidden = lines.len() - (rows - 1);
+        lines.truncate(rows - 1);
+        lines.push(format!("… and {hidden} more lines"));
+    }
+    format!("\x1b[H{}\x1b[J", lines.iter().map(|line| format!("{line}\x1b[K")).collect::<Vec<_>>().join("\r\n"))
+}
+
+/// The semaphore asked for, or all semaphores of the user, and what is wrong with others.
+fn snapshots(arguments: &Arguments) -> Result<(Vec<Snapshot>, Vec<String>), Trouble> {
+    if let Some(name) = &arguments.name {
+        return Ok((vec![Snapshot::of(name)?], Vec::new()));
+    }
+    let (mut snapshots, mut troubles) = (Vec::new(), Vec::new());
+    for name in names()? {
+        match Snapshot::of(&name) {
+            Ok(snapshot) => snapshots.push(snapshot),
+            Err(Error::Missing { .. }) => {} // it was removed after it was listed
+            Err(error) => troubles.push(error.to_string()),
+        }
+    }
+    Ok((snapshots, troubles))
+}
+
+/// The snapshots as text, each line at most `columns` wide, or as JSON.
+fn render(arguments: &Arguments, snapshots: &[Snapshot], columns: Option<usize>) -> String {
+    let columns = columns.unwrap_or_else(|| terminal_width(&stdout()));
+    match (snapshots, arguments.json) {
         ([snapshot], true) if arguments.name.is_some() => format!("{:#}\n", snapshot.as_json()),
         (_, true) => format!("{:#}\n", snapshots.iter().map(Snapshot::as_json).collect::<Value>()),
-        ([], false) => "there are no named semaphores; `doorway run NAME -- CMD` creates one\n".to_string(),
-        (_, false) => snapshots.iter().map(Snapshot::as_text).collect::<Vec<_>>().join("\n"),
-    })
+        ([], false) => "there are no named semaphores; `doorway run NAME CMD` creates one\n".to_string(),
+        (_, false) => snapshots.iter().map(|snapshot| snapshot.as_text(columns)).collect::<Vec<_>>().join("\n"),
+    }
 }
 
 /// The holders and waiters of a semaphore at one moment.
@@ -83,7 +176,6 @@ struct Snapshot {
     name: String,
     path: String,
     k: usize,
-    slots: usize,
     now: SystemTime,
     holders: Vec<Participant>,
     waiters: Vec<Participant>,
@@ -91,16 +183,16 @@ struct Snapshot {
 
 impl Snapshot {
     fn of(name: &OsString) -> Result<Snapshot, Error> {
-        let semaphore = Semaphore::existing(name)?;
+        let semaphore = Semaphore::look(name)?;
+        let (holders, waiters) = semaphore.participants();
         Ok(Snapshot {
             name: name.to_string_lossy().into_owned(),
             path: semaphore.path().to_string_lossy().into_owned(),
             k: semaphore.k(),
-            slots: semaphore.slots(),
             now: SystemTime::now(),
             // A dead holder is shown, since it keeps its permit until it is reaped. A dead waiter never enters.
-            holders: semaphore.holders(),
-            waiters: semaphore.waiters().into_iter().filter(|waiter| waiter.alive).collect(),
+            holders,
+            waiters: waiters.into_iter().filter(|waiter| waiter.alive).collect(),
         })
     }
 
@@ -113,11 +205,11 @@ impl Snapshot {
         let object = |participant: &Participant| {
             let since = participant.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
             json!({
-                "pid": participant.pid,
+                "pid": pid(participant),
                 "command": participant.what,
                 "since": since.as_secs_f64(),
                 "seconds": self.duration(participant).as_secs_f64(),
-                "ticket": participant.ticket,
+                "index": participant.index,
                 "alive": participant.alive,
             })
         };
@@ -125,45 +217,29 @@ impl Snapshot {
             "name": self.name,
             "path": self.path,
             "k": self.k,
-            "slots": self.slots,
             "holders": self.holders.iter().map(object).collect::<Value>(),
             "waiters": self.waiters.iter().map(object).collect::<Value>(),
         })
     }
 
-    fn as_text(&self) -> String {
+    fn as_text(&self, columns: usize) -> String {
         let Snapshot { name, k, holders, waiters, .. } = self;
-        let mut text = format!("{name}: {} of {k} holders, {} waiting\n", holders.len(), waiters.len());
+        let head = format!("{}: {} of {k} holders, {} waiting", visible(name), holders.len(), waiters.len());
         let positions = (1..=waiters.len()).map(|position| position.to_string());
         let labels = holders.iter().map(|_| "holder".to_string()).chain(positions);
-        for (label, participant) in labels.zip(holders.iter().chain(waiters)) {
-            let dead = if participant.alive { "" } else { " (dead; its permit goes to the next waiter)" };
-            let (pid, what) = (participant.pid, &participant.what);
-            // Writing to a String does not fail.
-            let _ = writeln!(text, "{label:>8}  {pid:>8}  {:>8}  {what}{dead}", span(self.duration(participant)));
-        }
-        text
+        let line = |(label, participant): (String, &Participant)| {
+            let dead = if participant.alive { "" } else { "(dead; its permit goes to the next waiter) " };
+            let (pid, what) = (pid(participant), visible(&participant.what));
+            let time = span(self.duration(participant));
+            cut(&format!("{label:>8}  {pid:>8}  {time:>8}  {dead}{what}"), columns)
+        };
+        let lines = labels.zip(holders.iter().chain(waiters)).map(line);
+        [cut(&head, columns)].into_iter().chain(lines).map(|line| line + "\n").collect()
     }
 }
 
-/// A duration in a unit that suits its length.
-fn span(time: Duration) -> String {
-    match time.as_secs() {
-        0..10 => format!("{:.1} s", time.as_secs_f64()),
-        seconds @ ..120 => format!("{seconds} s"),
-        seconds @ ..7200 => format!("{} min", seconds / 60),
-        seconds @ ..172_800 => format!("{} h", seconds / 3600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_shown_in_units_that_suit_their_length() {
-        let spans = [0.25, 59.0, 600.0, 10_000.0, 200_000.0].map(|seconds| span(Duration::from_secs_f64(seconds)));
-        assert_eq!(spans, ["0.2 s", "59 s", "10 min", "2 h", "2 days"]);
-    }
+/// The process to show: the command, if only that is left.
+fn pid(participant: &Participant) -> u32 {
+    let is_gone = || Process::of(participant.pid).is_none_or(|process| process.started != participant.started);
+    participant.command.filter(|_| participant.alive && is_gone()).unwrap_or(participant.pid)
 }

@@ -8,7 +8,7 @@ use std::{error, fmt, io, path::PathBuf};
 ///
 /// use doorway_shm::Error;
 /// let error = Error::OtherK { path: PathBuf::from("gpu"), file: 2, asked: 3 };
-/// assert_eq!(error.to_string(), "`gpu` has capacity 2, not 3; ask for 2, or forget it while it is not in use");
+/// assert_eq!(error.to_string(), "`gpu` has capacity 2, not 3; ask for 2, or change it with `resize`");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -17,15 +17,17 @@ pub enum Error {
     Name {
         /// The name as given.
         name: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
     },
-    /// The capacity or the number of slots is out of range.
+    /// The capacity is out of range.
     Size {
         /// The capacity asked for.
         k: usize,
-        /// The number of slots asked for: how many processes can hold or wait at once.
-        slots: usize,
+        /// The largest possible one.
+        max: usize,
     },
-    /// The runtime directory is not private to the user.
+    /// The user's directory is not private to the user.
     Directory {
         /// The path of the directory.
         path: PathBuf,
@@ -37,12 +39,14 @@ pub enum Error {
         /// The path where it was expected.
         path: PathBuf,
     },
-    /// The disk is full.
+    /// The disk is full, or the file would be larger than the process may make it.
     Full {
         /// The path of the file to be created.
         path: PathBuf,
         /// Its size in bytes.
         bytes: usize,
+        /// The error of the system call.
+        source: io::Error,
     },
     /// The file is not a semaphore, or was damaged.
     Garbage {
@@ -98,30 +102,33 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Name { name } => {
+            Error::Name { name, why } => {
                 write!(
                     f,
-                    "`{}` is not a valid name; give a name without `/` that does not begin with a dot, or a path",
-                    name.display()
+                    "{name:?} {why}; give a name without `/` that does not begin with a dot and has at most 200 bytes, or \
+                     a path"
                 )
             }
-            Error::Size { k, slots } => write!(
-                f,
-                "capacity {k} with {slots} slots is out of range; the capacity must be at least 1 and less than the \
-                 number of slots, which is at most {}",
-                crate::MAX_SLOTS
-            ),
+            Error::Size { k, max } => write!(f, "capacity {k} is out of range; it must be from 1 to {max}"),
             Error::Directory { path, why } => {
                 write!(
                     f,
-                    "`{}` {why}; make it a directory that you own, with mode 0700, or give a path with a `/`",
+                    "`{}` {why}; make it a directory that you own, with mode 0700, name another one in DOORWAY_DIR, or give a path \
+                     with a `/` instead of a name",
                     path.display()
                 )
             }
             Error::Missing { path } => {
                 write!(f, "`{}` does not exist; the first process to acquire it creates it", path.display())
             }
-            Error::Full { path, bytes } => {
+            Error::Full { path, bytes, source } if source.kind() == io::ErrorKind::FileTooLarge => {
+                write!(
+                    f,
+                    "`{}` takes {bytes} bytes, more than this process may write to a file; raise the limit (`ulimit -f`)",
+                    path.display()
+                )
+            }
+            Error::Full { path, bytes, .. } => {
                 write!(
                     f,
                     "no space left for `{}`, which takes {bytes} bytes; free some space, or give another path",
@@ -143,7 +150,7 @@ impl fmt::Display for Error {
             ),
             Error::OtherK { path, file, asked } => write!(
                 f,
-                "`{}` has capacity {file}, not {asked}; ask for {file}, or forget it while it is not in use",
+                "`{}` has capacity {file}, not {asked}; ask for {file}, or change it with `resize`",
                 path.display()
             ),
             Error::Damaged { path } => write!(
@@ -163,7 +170,7 @@ impl fmt::Display for Error {
 impl error::Error for Error {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         match self {
-            Error::Io { source, .. } => Some(source),
+            Error::Io { source, .. } | Error::Full { source, .. } => Some(source),
             _ => None,
         }
     }

@@ -1,9 +1,13 @@
-//! The file with an algorithm's registers: taking, releasing and reaping its slots.
+//! The file with an algorithm's registers: lives, and taking and releasing slots.
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read},
     os::fd::{AsFd, BorrowedFd},
     process,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::Ordering::{Acquire, Relaxed, Release, SeqCst},
+    },
 };
 
 use doorway_memory::Pid;
@@ -13,28 +17,32 @@ use rustix::{
 };
 
 use crate::{
-    Error, ForkDetector, Location, Mapping, Peek, Phase, Plan, Record, Shared, header::OTHER_ALGORITHM, locks,
+    Error, ForkDetector, Location, Mapping, Plan, Record, Shared, header::OTHER_ALGORITHM, locks, mapping::random,
+    region::Region,
 };
 
-/// The byte that a process locks while it takes a slot.
-const GATE: usize = 0;
-
-/// The byte that the owner of a slot keeps locked.
-fn byte(slot: Pid) -> usize {
-    slot + 1
+/// The byte whose lock shows that an open file description is open.
+fn byte(life: u64) -> (u64, u64) {
+    (life, 1)
 }
+
+/// A life's number is below this, so that the byte of that number can be locked.
+const LIVES: u64 = 1 << 62;
 
 /// The outcome of an attempt to take a slot.
 ///
 /// See [`File::take`].
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Taken {
-    /// The caller owns this slot now, until it [releases](File::release) it.
-    Slot(Box<Shared>),
-    /// Another process has locked the gate, which takes only a moment.
-    GateIsBusy,
+    /// The caller owns the slot of its memory now, until it [releases](File::release) it. The last owner completed its
+    /// passage.
+    Free,
+    /// As before, but the last owner died: the caller must reap it before its own passage.
+    FromTheDead,
     /// All slots are in use.
     NoneIsFree,
+    /// Another process removes the file just now.
+    Busy,
     /// The path no longer leads to this file.
     FileIsGone,
 }
@@ -44,14 +52,18 @@ pub enum Taken {
 /// See [`Mapping`] and [`Shared`].
 #[derive(Debug)]
 pub struct File {
-    mapping: Mapping,
+    location: Location,
+    identity: (u64, u64),
+    id: u64,
+    region: Arc<Region>,
     plan: Plan,
-    /// Whether each slot is owned through this open file description. The kernel cannot tell: see [`locks`]. A thread
-    /// that takes or reaps a slot holds this mutex.
-    owned: Mutex<Vec<bool>>,
+    /// The number of the byte that this open file description has locked, once it takes a slot.
+    life: OnceLock<u64>,
+    /// Held by a thread that begins the life.
+    begins: Mutex<()>,
     fork_detector: ForkDetector,
-    /// The start time of this process.
-    started: u64,
+    /// The start time of this process; 0 if it is not known.
+    started: OnceLock<u64>,
 }
 
 impl File {
@@ -62,13 +74,23 @@ impl File {
     ///
     /// See [`Mapping`].
     pub fn new(mapping: Mapping, plan: Plan) -> Result<File, Error> {
-        if mapping.header.registers != plan.registers() {
+        if !mapping.header.fits(&plan) {
             return Err(Error::Garbage { path: mapping.location.as_path().to_owned(), why: OTHER_ALGORITHM });
         }
-        let fork_detector = ForkDetector::new().map_err(mapping.io("map"))?;
-        let started = started().map_err(mapping.io("read the start time of this process for"))?;
-        let owned = Mutex::new(vec![false; mapping.slots()]);
-        Ok(File { mapping, plan, owned, fork_detector, started })
+        let fork_detector = ForkDetector::new().map_err(mapping.io("allocate memory for"))?;
+        let Mapping { location, identity, header, region } = mapping;
+        let (life, started) = (OnceLock::new(), OnceLock::new());
+        Ok(File {
+            location,
+            identity,
+            id: header.id,
+            region,
+            plan,
+            life,
+            begins: Mutex::new(()),
+            fork_detector,
+            started,
+        })
     }
 
     /// Removes the file unless it is in use.
@@ -83,51 +105,45 @@ impl File {
     /// let mut plan = Plan::new();
     /// plan.shared("x", false);
     /// let path = std::env::temp_dir().join(format!("doorway-forget-{}", std::process::id()));
-    /// let file = File::new(Mapping::open_or_create(&Location::path(&path), 1, 2, || 1)?, plan)?;
+    /// let file = File::new(Mapping::open_or_create(&Location::path(&path)?, 1, 2, || plan.clone())?, plan)?;
     /// file.forget()?;
     /// assert!(!path.exists());
     /// # Ok::<(), doorway_shm::Error>(())
     /// ```
     pub fn forget(self) -> Result<(), Error> {
-        // A process that has locked the gate is about to use the file.
-        if !locks::try_lock(&self.mapping.file, GATE).map_err(self.mapping.io("lock"))? || self.is_used()? {
-            return Err(Error::InUse { path: self.location().as_path().to_owned() });
+        if !locks::try_lock(&self.region.file, locks::ALL).map_err(self.io("lock"))? {
+            return Err(Error::InUse { path: self.location.as_path().to_owned() });
         }
         if self.is_current()? {
-            // Processes that still have it open find out at the gate, and open the file that the path leads to then.
-            fs::remove_file(self.location().as_path()).map_err(self.mapping.io("remove"))?;
+            // Processes that still have it open find out when they begin their life, and open the file that the path
+            // leads to then.
+            fs::remove_file(self.location.target()).map_err(self.io("remove"))?;
         }
-        Ok(()) // the gate is unlocked when the file is closed
-    }
-
-    /// The capacity: the maximum number of holders.
-    #[must_use]
-    pub fn k(&self) -> usize {
-        self.mapping.header.k
+        Ok(()) // everything is unlocked when the file is closed
     }
 
     /// The number of slots.
     #[must_use]
     pub fn slots(&self) -> usize {
-        self.mapping.header.slots
+        self.region.layout().slots
     }
 
     /// A random number that identifies the file.
     #[must_use]
     pub fn id(&self) -> u64 {
-        self.mapping.header.id
+        self.id
     }
 
     /// The location at which the file was opened.
     #[must_use]
     pub fn location(&self) -> &Location {
-        &self.mapping.location
+        &self.location
     }
 
     /// The descriptor to which the slots taken through this handle belong. A child that inherits it keeps them.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.mapping.file.as_fd()
+        self.region.file.as_fd()
     }
 
     /// Lets children inherit the descriptor from now on; otherwise it is closed when they execute another program.
@@ -135,7 +151,7 @@ impl File {
     /// # Errors
     /// If the system call fails.
     pub fn keep_in_children(&self) -> Result<(), Error> {
-        fcntl_setfd(&self.mapping.file, FdFlags::empty()).map_err(|error| self.mapping.io("keep open")(error.into()))
+        fcntl_setfd(&self.region.file, FdFlags::empty()).map_err(|error| self.io("keep open")(error.into()))
     }
 
     /// Whether the current process opened the file, rather than inherited it by a fork. Takes no system call.
@@ -150,142 +166,185 @@ impl File {
     /// # Errors
     /// If the metadata of the path cannot be read.
     pub fn is_current(&self) -> Result<bool, Error> {
-        match self.mapping.location.identity() {
-            Ok(found) => Ok(found == self.mapping.identity),
+        match self.location.identity() {
+            Ok(found) => Ok(found == self.identity),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.mapping.io("read the metadata of")(error)),
+            Err(error) => Err(self.io("read the metadata of")(error)),
         }
     }
 
-    /// The record of a slot's owner.
-    ///
-    /// # Panics
-    /// If there is no such slot.
+    /// The record of a slot's owner, if the file has room for that slot.
     #[must_use]
-    pub fn record(&self, slot: Pid) -> Record<'_> {
-        self.mapping.region.record(slot)
+    pub fn record(&self, slot: Pid) -> Option<Record<'_>> {
+        self.region.has_room(slot).then(|| self.region.record(slot))
     }
 
     /// The memory from the point of view of the owner of this slot.
     ///
-    /// Only the owner may write to it, or a process that reaps the slot and was given the memory by
-    /// [`reap`](File::reap).
+    /// Only the owner may write to it.
     #[must_use]
     pub fn memory(&self, slot: Pid) -> Shared {
-        Shared::new(self.mapping.region.clone(), slot)
+        Shared::new(self.region.clone(), slot)
     }
 
-    /// A read-only view of the memory.
-    #[must_use]
-    pub fn peek(&self) -> Peek {
-        Peek::new(self.mapping.region.registers())
+    /// Wakes the owner of this slot if it is parked.
+    pub fn wake(&self, slot: Pid) {
+        if self.region.has_room(slot) {
+            self.region.wake(slot);
+        }
     }
 
-    /// Sets every register to its initial value. No other process may use the file meanwhile.
-    pub fn reset(&self) {
-        self.mapping.region.reset(self.plan.initial_values());
-    }
-
-    /// Tries to take a slot, and resets the file first if it is unused.
-    ///
-    /// `reap` completes the passage of the slot's last owner, which may have died during it.
+    /// Makes `memory` that of a free slot, which the caller owns from now on; if possible, of the same slot as before.
     ///
     /// # Errors
     /// If the file cannot be locked, or was [opened before a fork](File::is_original_process).
-    pub fn take(&self, reap: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
-        if !self.is_original_process() {
-            return Err(Error::Forked { path: self.mapping.location.as_path().to_owned() });
+    #[inline(always)]
+    pub fn take(&self, memory: &mut Shared) -> Result<Taken, Error> {
+        if memory.has_room()
+            && let Some(&life) = self.life.get()
+            && self.region.owner(memory.slot()).compare_exchange(0, life, SeqCst, Relaxed).is_ok()
+        {
+            return Ok(Taken::Free);
         }
-        let mut owned = self.owned();
-        if !locks::try_lock(&self.mapping.file, GATE).map_err(self.mapping.io("lock"))? {
-            return Ok(Taken::GateIsBusy);
-        }
-        let taken = self.take_at_gate(&mut owned, reap);
-        locks::unlock(&self.mapping.file, GATE).map_err(self.mapping.io("unlock"))?;
-        taken
+        self.take_another(memory)
     }
 
-    /// Tries to take a slot, with the gate locked.
-    fn take_at_gate(&self, owned: &mut [bool], reap: &dyn Fn(&mut Shared)) -> Result<Taken, Error> {
-        if !self.is_current()? {
-            return Ok(Taken::FileIsGone);
+    #[cold]
+    fn take_another(&self, memory: &mut Shared) -> Result<Taken, Error> {
+        if !self.is_original_process() {
+            return Err(Error::Forked { path: self.location.as_path().to_owned() });
         }
-        if !owned.contains(&true) && !self.is_used()? {
-            self.reset();
+        let life = match self.begin_life()? {
+            Ok(life) => life,
+            Err(why) => return Ok(why),
+        };
+        let take = |slot: Pid, from: u64| self.region.owner(slot).compare_exchange(from, life, SeqCst, Relaxed).is_ok();
+        // A free slot; or if there is none, one whose owner died.
+        for slot in 0..self.slots() {
+            if self.region.owner(slot).load(Relaxed) == 0 && take(slot, 0) {
+                return self.taken(memory, slot, Taken::Free);
+            }
         }
-        for slot in (0..self.slots()).filter(|&slot| !owned[slot]).collect::<Vec<Pid>>() {
-            if locks::try_lock(&self.mapping.file, byte(slot)).map_err(self.mapping.io("lock"))? {
-                // Completes the last owner's passage if it died; has no effect if it completed the passage itself.
-                let memory = self.reap_locked_slot(slot, reap);
-                owned[slot] = true;
-                memory.record().set_owner(process::id(), self.started);
-                return Ok(Taken::Slot(Box::new(memory)));
+        for slot in 0..self.slots() {
+            let owner = self.region.owner(slot).load(SeqCst);
+            if !self.is_life(owner) && take(slot, owner) {
+                return self.taken(memory, slot, Taken::FromTheDead);
             }
         }
         Ok(Taken::NoneIsFree)
     }
 
-    /// Releases a slot that was taken through this handle and whose owner has completed its passage.
-    pub fn release(&self, slot: &Shared) {
-        // In a forked child the descriptor, and so the slot, still belongs to the parent.
+    fn taken(&self, memory: &mut Shared, slot: Pid, taken: Taken) -> Result<Taken, Error> {
+        if let Err(error) = self.region.grow(slot) {
+            self.region.owner(slot).store(0, Release);
+            return Err(match error.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                    let bytes = self.region.layout().bytes(slot + 1);
+                    Error::Full { path: self.location.as_path().to_owned(), bytes, source: error }
+                }
+                _ => self.io("extend")(error),
+            });
+        }
+        self.region.retract(slot); // the last owner may have died while it was parked
+        memory.move_to(slot);
+        Ok(taken)
+    }
+
+    /// Releases the slot of this memory, whose owner has completed its passage.
+    #[inline(always)]
+    pub fn release(&self, memory: &Shared) {
+        // In a forked child the slot still belongs to the parent.
         if self.is_original_process() {
-            let mut owned = self.owned();
-            slot.record().clear();
-            owned[slot.slot()] = false;
-            // If this fails, the byte is unlocked when the file is closed.
-            let _ = locks::unlock(&self.mapping.file, byte(slot.slot()));
+            // ORDERING: Release. Pairs with: the exchange in `take`; the next owner finds the passage completed.
+            self.region.owner(memory.slot()).store(0, Release);
         }
     }
 
-    /// Reaps the dead processes whose records `selects` accepts; returns how many died during a passage.
+    /// Records the owner of the memory's slot, which is this process, and its description.
     ///
-    /// `reap` completes the passage of one of them.
-    pub fn reap(&self, selects: &dyn Fn(Record<'_>) -> bool, reap: &dyn Fn(&mut Shared)) -> usize {
-        let owned = self.owned();
-        let is_candidate = |slot: &Pid| !owned[*slot] && selects(self.record(*slot));
-        (0..self.slots()).filter(is_candidate).filter(|&slot| self.reap_slot(slot, reap)).count()
+    /// `version` is to differ for descriptions that differ.
+    #[inline(always)]
+    pub fn describe(&self, memory: &Shared, version: u64, description: &str) {
+        let life = self.life.get().copied().unwrap_or(0);
+        let started = *self.started.get_or_init(|| started().unwrap_or(0));
+        memory.record().set_owner(life.wrapping_add(version), process::id(), started, description);
     }
 
-    /// Reaps the slot if its owner is dead; returns whether the owner died during a passage.
-    ///
-    /// The caller holds `owned`, and the slot is not owned through this handle.
-    fn reap_slot(&self, slot: Pid, reap: &dyn Fn(&mut Shared)) -> bool {
-        if !matches!(locks::try_lock(&self.mapping.file, byte(slot)), Ok(true)) {
-            return false;
-        }
-        // The slot had no owner. With its byte locked, no other process writes its registers.
-        let died_in_passage = self.record(slot).phase() != Phase::Free;
-        self.reap_locked_slot(slot, reap);
-        let _ = locks::unlock(&self.mapping.file, byte(slot));
-        died_in_passage
-    }
-
-    /// Completes the passage of a slot whose byte the caller has locked. Returns the memory of the slot.
-    fn reap_locked_slot(&self, slot: Pid, reap: &dyn Fn(&mut Shared)) -> Shared {
-        let mut memory = self.memory(slot);
-        memory.set_leaving();
-        reap(&mut memory);
-        self.mapping.region.retract(slot);
-        // Only after its registers are reset: if this process dies before, another one reaps the slot again.
-        memory.record().clear();
-        memory.flush();
-        memory
-    }
-
-    /// Whether the slot's owner, or a child that inherited the slot, is alive.
+    /// Whether the slot's owner, or a child that inherited its descriptor, is alive. A free slot has no living owner.
+    #[must_use]
     pub fn is_alive(&self, slot: Pid) -> bool {
-        let owned = self.owned();
-        owned[slot] || locks::is_locked(&self.mapping.file, byte(slot), 1).unwrap_or(true)
+        slot < self.slots() && self.is_life(self.region.owner(slot).load(Acquire))
     }
 
-    /// Whether a slot is owned through another open file description.
-    fn is_used(&self) -> Result<bool, Error> {
-        locks::is_locked(&self.mapping.file, byte(0), self.slots()).map_err(self.mapping.io("query the locks of"))
+    /// The number of the life that owns the slot, or 0, if the owner is not [alive](File::is_alive).
+    ///
+    /// See [`free`](File::free).
+    #[must_use]
+    pub fn dead_owner(&self, slot: Pid) -> Option<u64> {
+        let owner = if slot < self.slots() { self.region.owner(slot).load(Acquire) } else { 0 };
+        (!self.is_life(owner)).then_some(owner)
     }
 
-    /// Locks `owned`. It is held for a few system calls at a time, never while a thread waits for the semaphore.
-    fn owned(&self) -> MutexGuard<'_, Vec<bool>> {
-        self.owned.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Frees a slot whose [owner died](File::dead_owner) and is reaped, unless another process has taken it since.
+    pub fn free(&self, slot: Pid, dead: u64) {
+        if dead != 0 {
+            let _ = self.region.owner(slot).compare_exchange(dead, 0, SeqCst, Relaxed);
+        }
+    }
+
+    /// Whether the slot is owned through this handle.
+    #[must_use]
+    pub fn is_own(&self, slot: Pid) -> bool {
+        self.life.get().is_some_and(|&life| self.region.owner(slot).load(Relaxed) == life)
+    }
+
+    /// Whether no other process uses the file. Then sets all registers to their initial values.
+    ///
+    /// # Errors
+    /// If the file cannot be locked.
+    pub fn reset_if_unused(&self) -> Result<bool, Error> {
+        let Some(&life) = self.life.get() else { return Ok(false) };
+        let others = [(0, life), (life + 1, 0)];
+        let lock = |bytes| locks::try_lock(&self.region.file, bytes).map_err(self.io("lock"));
+        let is_unused = lock(others[0])? && lock(others[1])?;
+        if is_unused {
+            self.region.reset(self.plan.initial_values());
+        }
+        for bytes in others {
+            locks::unlock(&self.region.file, bytes).map_err(self.io("unlock"))?;
+        }
+        Ok(is_unused)
+    }
+
+    /// The number of the byte that this open file description has locked. The kernel unlocks it when the last descriptor
+    /// is closed: when the process has died, and every child that inherited it too.
+    fn begin_life(&self) -> Result<Result<u64, Taken>, Error> {
+        let _begins = self.begins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&life) = self.life.get() {
+            return Ok(Ok(life));
+        }
+        let life = 1 + random() % (LIVES - 1);
+        if !locks::try_lock(&self.region.file, byte(life)).map_err(self.io("lock"))? {
+            return Ok(Err(Taken::Busy));
+        }
+        // From here on the file cannot be removed by `forget`; but it may have been before.
+        if !self.is_current()? {
+            return Ok(Err(Taken::FileIsGone));
+        }
+        Ok(Ok(*self.life.get_or_init(|| life)))
+    }
+
+    /// Whether this is the number of an open file description that is open.
+    fn is_life(&self, life: u64) -> bool {
+        // An error says nothing about the owner, which may be alive.
+        (1..LIVES).contains(&life)
+            && (self.life.get() == Some(&life) || locks::is_locked(&self.region.file, byte(life)).unwrap_or(true))
+    }
+
+    /// The error of a system call on the file.
+    fn io(&self, doing: &'static str) -> impl Fn(io::Error) -> Error {
+        let path = self.location.as_path().to_owned();
+        move |source| Error::Io { path: path.clone(), doing, source }
     }
 
     /// The time in nanoseconds since 1970, with a resolution of a few milliseconds. Takes no system call.
@@ -299,7 +358,9 @@ impl File {
 
 /// The start time of this process, in clock ticks since boot: field 22 of `/proc/self/stat`.
 fn started() -> io::Result<u64> {
-    let stat = fs::read_to_string("/proc/self/stat")?;
+    let mut bytes = [0; 1024]; // enough for the line up to there, in one read
+    let length = fs::File::open("/proc/self/stat")?.read(&mut bytes)?;
+    let stat = String::from_utf8_lossy(&bytes[..length]);
     // Field 2 is the command in parentheses, which may itself contain spaces and parentheses.
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     after.split_whitespace().nth(19).and_then(|field| field.parse().ok()).ok_or(io::ErrorKind::InvalidData.into())

@@ -1,16 +1,19 @@
 //! The header of the file: the numbers from which the layout follows.
 use std::{fs, io, os::unix::fs::FileExt, path::Path};
 
-use crate::{Error, MAX_SLOTS, plan::MAX_REGISTERS, region::Layout};
+use crate::{Error, MAX_SLOTS, Plan, region::Layout};
 
 /// "doorway", and a byte that does not occur in text.
 const MAGIC: u64 = u64::from_le_bytes(*b"doorway\xdb");
 
 /// The format version. `docs/shared-file.md` says when to increase it.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The number of words in the header: those that never change, and their checksum.
-const HEADER: usize = 7;
+const HEADER: usize = 8;
+
+/// The largest number of registers that a header may mention: far above what any algorithm has.
+const MAX_REGISTERS: u64 = 1 << 20;
 
 /// What is wrong with a file whose number of registers is not that of the algorithm.
 pub(crate) const OTHER_ALGORITHM: &str = "is for another algorithm";
@@ -18,10 +21,12 @@ pub(crate) const OTHER_ALGORITHM: &str = "is for another algorithm";
 /// The header of a file: what is fixed when the file is created.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
-    /// The capacity.
+    /// The capacity at first.
     pub(crate) k: usize,
     pub(crate) slots: usize,
-    pub(crate) registers: usize,
+    /// The number of registers at home at no slot, and at each slot.
+    pub(crate) shared: usize,
+    pub(crate) per_slot: usize,
     /// A random number that identifies the file.
     pub(crate) id: u64,
 }
@@ -29,12 +34,19 @@ pub(crate) struct Header {
 impl Header {
     /// The layout of the file.
     pub(crate) fn layout(&self) -> Layout {
-        Layout::new(self.slots, self.registers)
+        Layout { slots: self.slots, shared: self.shared, per_slot: self.per_slot }
+    }
+
+    /// Whether the file has the registers of this plan.
+    pub(crate) fn fits(&self, plan: &Plan) -> bool {
+        (self.shared, self.per_slot) == (plan.initial_values().len(), plan.per_slot())
     }
 
     /// The bytes with which the file begins.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let mut words = [MAGIC, VERSION, self.k as u64, self.slots as u64, self.registers as u64, self.id, 0];
+        let numbers = [self.k, self.slots, self.shared, self.per_slot].map(|number| number as u64);
+        let [k, slots, shared, per_slot] = numbers;
+        let mut words = [MAGIC, VERSION, k, slots, shared, per_slot, self.id, 0];
         words[HEADER - 1] = checksum(&words[..HEADER - 1]);
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
@@ -53,7 +65,7 @@ impl Header {
         for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(8)) {
             *word = u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
         }
-        let [magic, version, k, slots, registers, id, sum] = words;
+        let [magic, version, k, slots, shared, per_slot, id, sum] = words;
         if magic != MAGIC {
             return Err(garbage("is not a semaphore"));
         }
@@ -66,10 +78,11 @@ impl Header {
         if !(1..slots).contains(&k) || slots > MAX_SLOTS as u64 {
             return Err(garbage("is damaged: its capacity or number of slots is out of range"));
         }
-        if registers > MAX_REGISTERS as u64 {
+        if shared.max(per_slot) > MAX_REGISTERS {
             return Err(garbage(OTHER_ALGORITHM));
         }
-        Ok(Header { k: k as usize, slots: slots as usize, registers: registers as usize, id })
+        let [k, slots, shared, per_slot] = [k, slots, shared, per_slot].map(|number| number as usize);
+        Ok(Header { k, slots, shared, per_slot, id })
     }
 }
 
@@ -96,16 +109,16 @@ mod tests {
 
     #[test]
     fn a_header_is_read_as_it_was_written() {
-        let header = Header { k: 3, slots: 64, registers: 8128, id: 7 };
+        let header = Header { k: 3, slots: 64, shared: 1, per_slot: 66, id: 7 };
         let found = read(header, "same").unwrap();
-        assert_eq!((found.k, found.slots, found.registers, found.id), (3, 64, 8128, 7));
-        assert_eq!(header.bytes()[..9], *b"doorway\xdb\x01");
+        assert_eq!((found.k, found.slots, found.shared, found.per_slot, found.id), (3, 64, 1, 66, 7));
+        assert_eq!(header.bytes()[..9], *b"doorway\xdb\x02");
     }
 
     /// The size of such a file overflows.
     #[test]
     fn a_number_of_registers_out_of_range_is_refused() {
-        let error = read(Header { k: 1, slots: 2, registers: usize::MAX, id: 0 }, "range").unwrap_err();
+        let error = read(Header { k: 1, slots: 2, shared: 1, per_slot: usize::MAX, id: 0 }, "range").unwrap_err();
         assert!(matches!(error, Error::Garbage { why: OTHER_ALGORITHM, .. }), "{error}");
     }
 }

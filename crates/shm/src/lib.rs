@@ -2,6 +2,19 @@
 //!
 //! The terms are those of the [glossary](doorway_memory::glossary).
 //!
+//! ```
+//! use doorway_memory::{Memory, Space};
+//! use doorway_shm::{File, Location, Mapping, Plan};
+//!
+//! let mut plan = Plan::new();
+//! let x = plan.shared("x", 3_u64);
+//! let path = std::env::temp_dir().join(format!("doorway-shm-{}", std::process::id()));
+//! let file = File::new(Mapping::open_or_create(&Location::path(&path)?, 1, 2, || plan.clone())?, plan)?;
+//! assert_eq!(file.memory(0).fetch_add(&x, 4), Ok(3)); // every process that opens the path sees 7 now
+//! file.forget()?;
+//! # Ok::<(), doorway_shm::Error>(())
+//! ```
+//!
 //! | | |
 //! |---|---|
 //! | [`Location`] | the path of a file; [`locate`] finds that of a name |
@@ -9,9 +22,8 @@
 //! | [`Plan`] | the registers that an algorithm allocates, in order |
 //! | [`File`] | a mapping with the registers of an algorithm; which process owns which slot |
 //! | [`Shared`] | the memory and the record of one slot, for its owner |
-//! | [`Peek`], [`PeekPlan`] | a read-only view of the memory |
-//! | [`Record`], [`Phase`] | the owner of a slot, its phase, and its description of itself |
-//! | [`Watch`] | lets a waiter detect dead processes, and a writer decide which parked waiters to wake |
+//! | [`Record`] | the owner of a slot, and its description of itself |
+//! | [`Watch`] | lets a waiter detect dead processes, and a writer know which parked waiters to wake |
 //! | [`Watchman`] | a thread that the kernel notifies when a process ends |
 //! | [`ForkDetector`] | whether the current process is a forked child |
 //!
@@ -24,23 +36,21 @@
 //!
 //! # The file
 //! ```text
-//! header     a page: magic, version, k, slots, registers, creation id, and their checksum
-//! doorbells  a cache line each: a count on which the slot's owner parks
+//! header     magic, version, k, slots, registers, creation id, and their checksum
+//! room       the number of slots that the file has room for: it grows when a slot is taken for the first time
 //! parked     a bit for each slot: its owner is parked, or about to park
-//! records    256 bytes each: phase, ticket, time of arrival or entry, pid, start time of the process, description
-//! registers  a word each
+//! registers  those that are at home at no slot, a word each
+//! owners     a word for each slot: the life that owns it, or 0
+//! areas      for each slot a doorbell, a record of its owner, and the registers at home there
 //! ```
 //! `docs/shared-file.md` has every field, and says which process may write it when.
 //!
-//! # Slots
-//! A process owns slot s while byte s + 1 of the file is locked by its *open file description* (an OFD lock). The
-//! kernel drops the lock when the last descriptor is closed: when the process has died, in whatever way, and every
-//! child that inherited the descriptor has ended too. The registers of slot s are written only under the lock on its
-//! byte. A slot that is in use but not locked therefore belonged to a dead process, and any process that locks its
-//! byte may reap it.
-//!
-//! Byte 0 is the *gate*: a process locks it while it takes a slot, so no other process takes one meanwhile. If no
-//! slot's byte is locked then, the file is unused, and its contents can be replaced by the registers' initial values.
+//! # Lives and slots
+//! A process that uses a file chooses a random number, its *life*, and locks the byte of that number with an OFD lock,
+//! which belongs to the *open file description*. The kernel drops the lock when the last descriptor is closed: when the
+//! process has died, in whatever way, and every child that inherited the descriptor has ended too. A slot is taken by
+//! writing the life to its owner's word, and released by writing 0, both of which take no system call. A slot whose
+//! owner's byte is not locked belonged to a dead process, and any process may reap it.
 #![cfg(target_os = "linux")]
 mod error;
 mod file;
@@ -50,7 +60,6 @@ mod locks;
 mod map;
 mod mapping;
 mod memory;
-mod peek;
 mod plan;
 mod record;
 mod region;
@@ -63,9 +72,8 @@ pub use location::{Location, locate, names};
 pub use map::ForkDetector;
 pub use mapping::Mapping;
 pub use memory::{Halt, Shared};
-pub use peek::{Peek, PeekPlan};
-pub use plan::{Plan, Reg};
-pub use record::{Phase, Record};
+pub use plan::{Plan, Reg, Run};
+pub use record::Record;
 pub use region::MAX_SLOTS;
-pub use watch::{NextCheck, Watch};
+pub use watch::{Watch, Why};
 pub use watchman::Watchman;

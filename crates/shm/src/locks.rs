@@ -1,31 +1,34 @@
-//! Locks on single bytes of a file that belong to the open file description, not to the process: Linux's OFD locks.
+//! Locks on bytes of a file that belong to the open file description, not to the process: Linux's OFD locks.
 //!
-//! Locks of one open file description never conflict with each other. Threads and forked children that share it must
-//! keep track of their bytes by other means.
+//! A byte need not exist to be locked. Locks of one open file description never conflict with each other.
 use std::{fs::File, io, os::fd::AsRawFd};
 
-/// Locks the byte unless another open file description has it locked; returns whether it did.
-pub(crate) fn try_lock(file: &File, byte: usize) -> io::Result<bool> {
-    match call(file, libc::F_OFD_SETLK, &mut range(libc::F_WRLCK, byte, 1)) {
+/// Every byte that can be locked.
+pub(crate) const ALL: (u64, u64) = (0, 0);
+
+/// Locks bytes, the first one and how many (0: all that follow), unless another open file description has locked one
+/// of them; returns whether it did.
+pub(crate) fn try_lock(file: &File, bytes: (u64, u64)) -> io::Result<bool> {
+    match call(file, libc::F_OFD_SETLK, &mut range(libc::F_WRLCK, bytes)) {
         Ok(()) => Ok(true),
         Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
         Err(error) => Err(error),
     }
 }
 
-/// Unlocks the byte.
-pub(crate) fn unlock(file: &File, byte: usize) -> io::Result<()> {
-    call(file, libc::F_OFD_SETLK, &mut range(libc::F_UNLCK, byte, 1))
+/// Unlocks bytes.
+pub(crate) fn unlock(file: &File, bytes: (u64, u64)) -> io::Result<()> {
+    call(file, libc::F_OFD_SETLK, &mut range(libc::F_UNLCK, bytes))
 }
 
 /// Whether another open file description has locked any of these bytes.
-pub(crate) fn is_locked(file: &File, first: usize, len: usize) -> io::Result<bool> {
-    let mut range = range(libc::F_WRLCK, first, len);
+pub(crate) fn is_locked(file: &File, bytes: (u64, u64)) -> io::Result<bool> {
+    let mut range = range(libc::F_WRLCK, bytes);
     call(file, libc::F_OFD_GETLK, &mut range)?;
     Ok(range.l_type != libc::F_UNLCK as libc::c_short)
 }
 
-fn range(kind: libc::c_int, first: usize, len: usize) -> libc::flock {
+fn range(kind: libc::c_int, (first, len): (u64, u64)) -> libc::flock {
     libc::flock {
         l_type: kind as libc::c_short,
         l_whence: libc::SEEK_SET as libc::c_short,

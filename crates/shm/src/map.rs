@@ -22,11 +22,14 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Maps the first `bytes` bytes of the file, shared with every other process that maps them.
-    pub(crate) fn of_file(file: &File, bytes: usize) -> io::Result<Map> {
+    /// Maps the first `bytes` bytes of the file, shared with every other process that maps them. The file may be shorter
+    /// yet.
+    ///
+    /// If it is not writable, a write raises SIGSEGV.
+    pub(crate) fn of_file(file: &File, bytes: usize, is_writable: bool) -> io::Result<Map> {
+        let protection = if is_writable { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: the kernel chooses an unused range of addresses.
-        let start =
-            unsafe { mmap(ptr::null_mut(), bytes, ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED, file, 0) }?;
+        let start = unsafe { mmap(ptr::null_mut(), bytes, protection, MapFlags::SHARED, file, 0) }?;
         Map::of(start, bytes)
     }
 
@@ -48,7 +51,8 @@ impl Map {
         // - alive: only `drop` unmaps, and the reference borrows `self`;
         // - shared: other processes write these bytes. Atomics allow that, any bytes are a valid `AtomicU64`, and no
         //   `&mut` to them is ever made.
-        // Not covered: if a process truncates the file, an access raises SIGBUS.
+        // Not covered: beyond the end of the file an access raises SIGBUS. `Region` accesses only what there is room for;
+        // if a process truncates the file, that is less.
         unsafe { self.start.add(index).as_ref() }
     }
 
@@ -65,42 +69,6 @@ impl Drop for Map {
         // SAFETY: `self` owns the mapping, and references to it borrow `self`. A failure would be a bug, and leaks
         // the mapping.
         let _ = unsafe { munmap(self.start.as_ptr().cast(), self.bytes) };
-    }
-}
-
-/// A range of words of a mapping: the registers.
-///
-/// It holds a copy of the address, so that an access takes one instruction and a comparison.
-#[derive(Debug)]
-pub(crate) struct Words {
-    start: NonNull<AtomicU64>,
-    len: usize,
-    /// Keeps the mapping alive.
-    _map: std::sync::Arc<Map>,
-}
-
-// SAFETY: as for the mapping.
-unsafe impl Send for Words {}
-// SAFETY: as for the mapping.
-unsafe impl Sync for Words {}
-
-impl Words {
-    /// The `len` words of `map` from `first` on.
-    ///
-    /// # Panics
-    /// If the mapping has fewer words, or `len` is 0.
-    pub(crate) fn of(map: &std::sync::Arc<Map>, first: usize, len: usize) -> Words {
-        assert!(len > 0 && first + len <= map.bytes / 8, "the registers are outside the mapping");
-        Words { start: NonNull::from(map.word(first)), len, _map: map.clone() }
-    }
-
-    /// The word at this index.
-    #[inline(always)]
-    pub(crate) fn get(&self, index: usize) -> &AtomicU64 {
-        assert!(index < self.len, "the register belongs to another memory");
-        // SAFETY: in bounds, as asserted here and in `of`; alive, since `_map` keeps the mapping; the rest as in
-        // `Map::word`.
-        unsafe { self.start.add(index).as_ref() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The memory from the point of view of the owner of one slot, and the slot's record.
+//! The memory from the point of view of the owner of one slot.
 use std::{
     fmt, hint,
     ops::ControlFlow::{self, Break, Continue},
@@ -15,32 +15,31 @@ use std::{
 
 use doorway_memory::{Local, Memory, Number, Pid, Value};
 
-use crate::{NextCheck, Phase, Record, Reg, Watch, map::Words, plan::HOMES, region::Region};
+use crate::{Record, Reg, Run, Watch, Why, plan::NOBODY, region::Region};
 
 /// Whether the machine has total store order, the memory model with which the algorithms' fences are checked.
 const TSO: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
 // ORDERING: as in `doorway_native`, for the same reasons: that the memory is shared between processes makes no
 // difference.
-pub(crate) const READ: Ordering = if TSO { Acquire } else { SeqCst };
+const READ: Ordering = if TSO { Acquire } else { SeqCst };
 const WRITE: Ordering = if TSO { Release } else { SeqCst };
 
 /// How often a waiter spins before it parks: for a few microseconds. A holder that stays longer is likely to stay
 /// much longer.
 const SPINS_BEFORE_PARKING: u32 = 40;
 
-/// How long a waiter parks at a time unless its [`Watch`] says otherwise.
-const PARK_TIMEOUT: Duration = Duration::from_millis(5);
+/// How long a waiter parks at first.
+const FIRST_PARK: Duration = Duration::from_millis(5);
 
 /// Why an algorithm was stopped.
 ///
-/// See [`Peek`](crate::Peek) and [`Shared::with_max_value`].
+/// See [`Shared`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// The wait is aborted: the deadline has passed, or the [`Watch`] says so. In a [`Peek`](crate::Peek): the
-    /// process would have to wait.
+    /// The deadline of the wait has passed.
     Abort,
-    /// A register holds a value above the [maximum](Shared::with_max_value).
+    /// A register is beyond the end of the file: its number was read from a damaged register.
     Damaged,
 }
 
@@ -50,10 +49,9 @@ pub enum Halt {
 /// orderings.
 ///
 /// # Waiting
-/// A process may wait on the registers that are at home at its slot. A write marks the slot at which its register is at
-/// home, and [`flush`](Shared::flush) wakes the parked owners of marked slots. A waiter spins [a few
-/// times](Shared::has_waited), then announces that it parks, evaluates its condition once more, and parks on its
-/// doorbell.
+/// A waiter spins [a few times](Shared::has_waited), then announces that it parks, evaluates its condition once more,
+/// and parks on its doorbell. After its writes a process calls [`flush`](Shared::flush), which wakes the parked owners
+/// that its [`Watch`] names, or all of them.
 ///
 /// ```
 /// use doorway_memory::{Memory, Space};
@@ -62,9 +60,7 @@ pub enum Halt {
 /// let mut plan = Plan::new();
 /// let x = plan.shared("x", 3_u64);
 /// let path = std::env::temp_dir().join(format!("doorway-shared-{}", std::process::id()));
-/// let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers())?;
-/// let file = File::new(mapping, plan)?;
-/// file.reset();
+/// let file = File::new(Mapping::open_or_create(&Location::path(&path)?, 1, 2, || plan.clone())?, plan)?;
 /// let mut m = file.memory(0);
 /// assert_eq!(m.fetch_add(&x, 4), Ok(3));
 /// assert_eq!(file.memory(1).read(&x), Ok(7));
@@ -72,26 +68,19 @@ pub enum Halt {
 /// # Ok::<(), doorway_shm::Error>(())
 /// ```
 pub struct Shared {
-    registers: Words,
     slot: Pid,
-    /// For each home, whether a register at home there was written since the last flush.
-    ///
-    /// Bytes rather than bits: setting a byte is a store that depends on nothing, whereas a word of bits would have
-    /// to be read first, so that every write waited for the one before.
-    marks: [bool; HOMES],
-    /// Why the algorithm is to be stopped, if it is.
+    /// Whether a register was written since the last flush, and whether no read-modify-write followed.
+    has_written: bool,
+    needs_fence: bool,
+    /// How many slots the file has room for, as far as is known here.
+    room: usize,
     halt: Option<Halt>,
-    /// The maximum value that a read accepts.
-    max_value: u64,
-    /// The number of spins in this passage.
+    /// The number of turns of busy-waits in this passage.
     spins: u32,
-    /// The doorbell's count when this process announced that it parks, if it has.
+    /// The doorbell's count when this waiter announced that it parks.
     announced: Option<u32>,
-    /// How long to park at a time.
     park_timeout: Duration,
     deadline: Option<Instant>,
-    /// Whether to yield and check after every spin instead of parking.
-    never_parks: bool,
     watch: Option<Arc<dyn Watch>>,
     region: Arc<Region>,
 }
@@ -99,16 +88,15 @@ pub struct Shared {
 impl Shared {
     pub(crate) fn new(region: Arc<Region>, slot: Pid) -> Shared {
         Shared {
-            registers: region.registers(),
             slot,
-            marks: [false; HOMES],
+            has_written: false,
+            needs_fence: false,
+            room: 0,
             halt: None,
-            max_value: u64::MAX,
             spins: 0,
             announced: None,
-            park_timeout: PARK_TIMEOUT,
+            park_timeout: FIRST_PARK,
             deadline: None,
-            never_parks: false,
             watch: None,
             region,
         }
@@ -119,6 +107,18 @@ impl Shared {
     #[inline(always)]
     pub fn slot(&self) -> Pid {
         self.slot
+    }
+
+    /// Makes this the memory of another slot, for its next passage. The file has room for that slot.
+    pub(crate) fn move_to(&mut self, slot: Pid) {
+        self.slot = slot;
+        self.room = self.room.max(slot + 1);
+    }
+
+    /// Whether it is known that the file has room for the slot.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.slot < self.room
     }
 
     /// The record of the slot.
@@ -135,25 +135,10 @@ impl Shared {
         self
     }
 
-    /// Sets the maximum value of a register: a read that finds a larger one ends with [`Halt::Damaged`].
-    #[must_use]
-    pub fn with_max_value(mut self, max_value: u64) -> Shared {
-        self.max_value = max_value;
-        self
-    }
-
     /// Begins a passage that waits until the deadline at most.
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
-        (self.halt, self.spins, self.park_timeout, self.deadline, self.never_parks) =
-            (None, 0, PARK_TIMEOUT, deadline, false);
-    }
-
-    /// Begins a passage that never parks: after each spin the watch says whether to go on waiting.
-    #[inline(always)]
-    pub fn begin_without_parking(&mut self, deadline: Instant) {
-        self.begin(Some(deadline));
-        self.never_parks = true;
+        (self.halt, self.spins, self.park_timeout, self.deadline) = (None, 0, FIRST_PARK, deadline);
     }
 
     /// Whether this passage has waited for more than 40 spins, after which a waiter parks.
@@ -163,38 +148,70 @@ impl Shared {
         self.spins > SPINS_BEFORE_PARKING
     }
 
-    /// Wakes the parked waiters for which registers were written, and clears a halt. To be called at the end of a
-    /// section.
+    /// Wakes parked waiters if registers were written, and clears a halt. To be called at the end of a section.
     #[inline(always)]
     pub fn flush(&mut self) {
         self.halt = None;
         if self.announced.take().is_some() {
             self.region.retract(self.slot);
         }
-        self.wake_marked();
-    }
-
-    /// Wakes the parked owners of marked slots, and clears the marks.
-    #[inline(always)]
-    fn wake_marked(&mut self) {
-        atomic::fence(SeqCst);
-        let marks = &mut self.marks[..self.region.layout().slots];
-        self.region.wake_marked(marks, self.watch.as_deref());
-        marks.fill(false);
+        self.wake();
     }
 
     #[inline(always)]
-    fn word<T>(&self, reg: &Reg<T>) -> &AtomicU64 {
-        self.registers.get(reg.index())
+    fn wake(&mut self) {
+        if !self.has_written {
+            return;
+        }
+        if self.needs_fence {
+            atomic::fence(SeqCst);
+        }
+        (self.has_written, self.needs_fence) = (false, false);
+        if self.region.is_any_parked() {
+            self.wake_parked();
+        }
     }
 
-    /// Marks the register's home. Called after each write.
+    #[cold]
+    #[inline(never)]
+    fn wake_parked(&self) {
+        let slots = match &self.watch {
+            Some(watch) => watch.to_wake(),
+            None => (0..self.region.layout().slots).collect(),
+        };
+        slots.into_iter().filter(|&slot| self.region.has_room(slot)).for_each(|slot| self.region.wake(slot));
+    }
+
+    /// The word of a register.
     #[inline(always)]
-    fn mark<T>(&mut self, reg: &Reg<T>) {
-        self.marks[reg.home()] = true;
+    fn word<T>(&mut self, reg: &Reg<T>) -> Result<&AtomicU64, Halt> {
+        if reg.home == NOBODY {
+            return Ok(self.region.shared_register(reg.index));
+        }
+        let slot = usize::from(reg.home);
+        if slot >= self.room {
+            self.look_for_room(slot)?;
+        }
+        Ok(self.region.register(slot, reg.index))
     }
 
-    /// One step of a wait that goes on after spinning: aborts, yields, parks, or announces that it parks.
+    #[cold]
+    fn look_for_room(&mut self, slot: Pid) -> Result<(), Halt> {
+        if self.region.has_room(slot) {
+            self.room = slot + 1;
+            Ok(())
+        } else {
+            Err(Halt::Damaged)
+        }
+    }
+
+    /// Notes a read-modify-write, which is a fence too.
+    #[inline(always)]
+    fn has_modified(&mut self) {
+        (self.has_written, self.needs_fence) = (true, false);
+    }
+
+    /// One step of a wait that goes on after spinning: aborts, parks, or announces that it parks.
     ///
     /// Not inlined: an uncontended passage does not need it.
     #[cold]
@@ -202,79 +219,22 @@ impl Shared {
     fn wait_longer(&mut self) {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.halt = Some(Halt::Abort);
-        } else if self.never_parks {
-            self.wake_marked();
-            self.check();
-            thread::yield_now();
         } else if let Some(count) = self.announced {
             let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let timeout = left.map_or(self.park_timeout, |left| left.min(self.park_timeout));
-            if self.region.park(self.slot, count, timeout) {
-                self.check();
+            let why = if self.region.park(self.slot, count, timeout) {
+                Why::Timeout
             } else {
                 self.announced = None;
+                Why::Woken
+            };
+            if let Some(watch) = &self.watch {
+                self.park_timeout = watch.check(self.slot, why);
             }
         } else {
-            self.wake_marked();
+            self.wake();
             self.announced = Some(self.region.announce(self.slot));
         }
-    }
-
-    fn check(&mut self) {
-        match self.watch.as_ref().map(|watch| watch.check(self.slot)) {
-            None => {}
-            Some(NextCheck::After(timeout)) => self.park_timeout = timeout,
-            Some(NextCheck::Abort) => self.halt = Some(Halt::Abort),
-        }
-    }
-}
-
-/// Updates of the slot's record, by its owner.
-impl Shared {
-    /// Records that the owner begins a passage at time `now`.
-    #[inline(always)]
-    pub fn set_arriving(&self, now: u64) {
-        let record = self.record();
-        record.set_ticket(0);
-        record.set_since(now);
-        record.set_phase(Phase::Arriving);
-    }
-
-    /// Records that the owner has drawn a ticket, and waits or tries with it.
-    #[inline(always)]
-    pub fn set_ticket(&self, ticket: u64, phase: Phase) {
-        let record = self.record();
-        record.set_ticket(ticket);
-        record.set_phase(phase);
-    }
-
-    /// Records that the owner is a holder.
-    #[inline(always)]
-    pub fn set_inside(&self) {
-        self.record().set_phase(Phase::Inside);
-    }
-
-    /// Records that the owner has become a holder at time `now`, after waiting.
-    pub fn set_inside_since(&self, now: u64) {
-        self.record().set_since(now);
-        self.set_inside();
-    }
-
-    /// Records that the owner begins its exit section.
-    #[inline(always)]
-    pub fn set_leaving(&self) {
-        self.record().set_phase(Phase::Leaving);
-    }
-
-    /// Records that the owner has completed its passage.
-    #[inline(always)]
-    pub fn set_free(&self) {
-        self.record().set_phase(Phase::Free);
-    }
-
-    /// Sets the owner's description of itself.
-    pub fn describe(&self, description: &str) {
-        self.record().set_description(description);
     }
 }
 
@@ -287,37 +247,36 @@ impl fmt::Debug for Shared {
 impl Memory for Shared {
     type Halt = Halt;
     type Reg<T: Value> = Reg<T>;
-    type Registers<T: Value> = Vec<Reg<T>>;
+    type Registers<T: Value> = Run<T>;
 
     #[inline(always)]
     fn read<T: Value>(&mut self, reg: &Reg<T>) -> Result<T, Halt> {
-        let word = self.word(reg).load(READ);
-        if word > self.max_value { Err(Halt::Damaged) } else { Ok(T::of_word(word)) }
+        Ok(T::of_word(self.word(reg)?.load(READ)))
     }
 
     #[inline(always)]
     fn test<T: Value>(&mut self, reg: &Reg<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Halt> {
-        Ok(holds(T::of_word(self.word(reg).load(READ))))
+        self.read(reg).map(holds)
     }
 
     #[inline(always)]
     fn write<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<(), Halt> {
-        self.word(reg).store(value.to_word(), WRITE);
-        self.mark(reg);
+        self.word(reg)?.store(value.to_word(), WRITE);
+        (self.has_written, self.needs_fence) = (true, true);
         Ok(())
     }
 
     #[inline(always)]
     fn fetch_add<T: Number>(&mut self, reg: &Reg<T>, by: T) -> Result<T, Halt> {
-        let old = T::of_word(self.word(reg).fetch_add(by.to_word(), SeqCst));
-        self.mark(reg);
+        let old = T::of_word(self.word(reg)?.fetch_add(by.to_word(), SeqCst));
+        self.has_modified();
         Ok(old)
     }
 
     #[inline(always)]
     fn swap<T: Value>(&mut self, reg: &Reg<T>, value: T) -> Result<T, Halt> {
-        let old = T::of_word(self.word(reg).swap(value.to_word(), SeqCst));
-        self.mark(reg);
+        let old = T::of_word(self.word(reg)?.swap(value.to_word(), SeqCst));
+        self.has_modified();
         Ok(old)
     }
 
@@ -325,9 +284,9 @@ impl Memory for Shared {
     fn compare_swap<T: Value>(&mut self, reg: &Reg<T>, old: T, new: T) -> Result<bool, Halt> {
         let mut word = old.to_word();
         loop {
-            match self.word(reg).compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
+            match self.word(reg)?.compare_exchange(word, new.to_word(), SeqCst, SeqCst) {
                 Ok(_) => {
-                    self.mark(reg);
+                    self.has_modified();
                     return Ok(true);
                 }
                 // After a sum has overflowed a narrow type, the word differs from the one that encodes the value.
@@ -392,7 +351,7 @@ impl Memory for Shared {
     #[inline(always)]
     fn relax(&mut self) {
         self.spins = self.spins.saturating_add(1);
-        if self.spins > SPINS_BEFORE_PARKING || self.never_parks {
+        if self.spins > SPINS_BEFORE_PARKING {
             self.wait_longer();
         } else {
             hint::spin_loop();

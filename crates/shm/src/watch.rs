@@ -1,29 +1,25 @@
-//! What a waiter does while it waits: check for deaths. And what a writer asks before it wakes a waiter.
+//! What a waiter does while it waits: check for deaths. And which parked waiters a writer wakes.
 use std::time::Duration;
 
 use doorway_memory::Pid;
 
-/// Lets a waiter detect dead processes, and a writer decide which parked waiters to wake.
+/// Lets a waiter detect dead processes, and a writer know which parked waiters to wake.
 ///
 /// See [`Shared::with_watch`](crate::Shared::with_watch).
 pub trait Watch: Send + Sync {
-    /// Called at intervals while the owner of this slot waits, for example to reap dead processes.
-    fn check(&self, slot: Pid) -> NextCheck;
+    /// Called while the owner of this slot waits, for example to reap dead processes. Returns for how long it may park
+    /// before the next call.
+    fn check(&self, slot: Pid, why: Why) -> Duration;
 
-    /// Whether the parked owner of this slot could make progress if woken.
-    ///
-    /// Called by a process that has written a register at home at this slot. If the answer is not known, it must be
-    /// true.
-    fn could_progress(&self, slot: Pid) -> bool;
+    /// The slots whose owners are to be woken if they are parked, now that registers have been written.
+    fn to_wake(&self) -> Vec<Pid>;
 }
 
-/// How a waiter continues after a [check](Watch::check).
-///
-/// See [`Watch`].
+/// Why a waiter [checks](Watch::check).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NextCheck {
-    /// Wait, and check again after this time.
-    After(Duration),
-    /// Abort the wait.
-    Abort,
+pub enum Why {
+    /// It has parked for as long as it was allowed to.
+    Timeout,
+    /// It was woken.
+    Woken,
 }

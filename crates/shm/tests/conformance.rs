@@ -10,17 +10,21 @@ use doorway_memory::{
     Local, Memory, Space,
     conformance::{self, Harness},
 };
-use doorway_shm::{File, Halt, Location, Mapping, Plan, Shared};
+use doorway_shm::{File, Halt, Location, Mapping, Plan, Shared, Taken};
 
 /// A file with these registers, whose name is removed already.
 fn file(plan: &Plan) -> File {
     static FILES: AtomicU64 = AtomicU64::new(0);
     let name = format!("doorway-conformance-{}-{}", process::id(), FILES.fetch_add(1, SeqCst));
     let path = env::temp_dir().join(name);
-    let mapping = Mapping::open_or_create(&Location::path(&path), 1, 2, || plan.registers()).unwrap();
+    let mapping = Mapping::open_or_create(&Location::path(&path).unwrap(), 1, 2, || plan.clone()).unwrap();
     let file = File::new(mapping, plan.clone()).unwrap();
+    for slot in 0..2 {
+        let mut memory = file.memory(slot);
+        assert_eq!(file.take(&mut memory).unwrap(), Taken::Free); // the file grows
+        assert_eq!(memory.slot(), slot);
+    }
     fs::remove_file(path).unwrap();
-    file.reset();
     file
 }
 
@@ -70,24 +74,24 @@ fn a_wait_ends_at_its_deadline_and_flush_clears_the_halt() {
 }
 
 #[test]
-fn a_value_above_the_maximum_is_not_read() {
+fn a_register_for_which_the_file_has_no_room_is_not_accessed() {
     let mut plan = Plan::new();
-    let x = plan.shared("x", 11_u64);
-    let mut m = file(&plan).memory(0).with_max_value(10);
-    assert_eq!(m.read(&x), Err(Halt::Damaged));
+    let x = plan.per_process("x", 3, 0_u64);
+    let mut m = file(&plan).memory(0);
+    assert_eq!((m.read(&x[1]), m.read(&x[2]), m.write(&x[2], 1)), (Ok(0), Err(Halt::Damaged), Err(Halt::Damaged)));
 }
 
 /// Two threads pass a value to and fro, each parked on its own doorbell until the other has written. The first lost
 /// wake-up costs one timeout; from then on the timeout is an hour, so a second one would hang the test.
 #[test]
-fn a_write_wakes_the_parked_waiter_at_whose_home_it_is() {
+fn a_write_wakes_the_parked_waiter() {
     struct RareChecks;
     impl doorway_shm::Watch for RareChecks {
-        fn check(&self, _: usize) -> doorway_shm::NextCheck {
-            doorway_shm::NextCheck::After(std::time::Duration::from_secs(3600))
+        fn check(&self, _: usize, _: doorway_shm::Why) -> std::time::Duration {
+            std::time::Duration::from_secs(3600)
         }
-        fn could_progress(&self, _: usize) -> bool {
-            true
+        fn to_wake(&self) -> Vec<usize> {
+            vec![0, 1]
         }
     }
     const ROUNDS: u64 = 5_000;

@@ -9,11 +9,11 @@ fn a_wrong_bench_is_refused() {
     );
     refused(
         &["bench", "--seconds", "soon"],
-        "invalid value 'soon' for '--seconds <S>': expected a number of seconds, such as 120 or 0.5; see `doorway --help`",
+        "invalid value 'soon' for '--seconds <S>': expected a number of seconds, such as 120 or 0.5; see `doorway bench --help`",
     );
     refused(
         &["bench", "--seconds", "0"],
-        "invalid value '0' for '--seconds <S>': expected a number of seconds, such as 120 or 0.5; see `doorway --help`",
+        "invalid value '0' for '--seconds <S>': expected a number of seconds, such as 120 or 0.5; see `doorway bench --help`",
     );
     refused(
         &["bench", "--plot", "/nowhere/bench.svg"],

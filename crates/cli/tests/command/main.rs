@@ -55,14 +55,13 @@ fn a_wrong_call_gets_an_error_that_names_the_way_out() {
     );
     refused(
         &["check", "bakery", "-n", "many"],
-        "invalid value 'many' for '-n <N>': invalid digit found in string; see `doorway --help`",
+        "invalid value 'many' for '-n <N>': invalid digit found in string; see `doorway check --help`",
     );
     refused(
         &["check", "bakery", "--max-memory", "much"],
         "invalid value 'much' for '--max-memory <SIZE>': a size is a number with K, M, G or T, such as 8G; \
-         see `doorway --help`",
+         see `doorway check --help`",
     );
-    refused(&[], "no subcommand; try `doorway survey`, `doorway list` or `doorway check NAME`");
     refused(
         &["chek"],
         "unrecognized subcommand 'chek'; tip: a similar subcommand exists: 'check'; see `doorway --help`",

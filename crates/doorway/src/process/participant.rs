@@ -1,8 +1,7 @@
 //! The holders and waiters of a semaphore, as every process sees them.
 use std::time::SystemTime;
 
-use doorway_memory::Pid;
-use doorway_shm::Phase;
+use doorway_algorithms::kexclusion::fischer_queue_copied::Entry;
 
 use super::queue::FileQueue;
 
@@ -15,42 +14,27 @@ pub struct Participant {
     /// The process id.
     pub pid: u32,
     /// The start time of the process, in clock ticks since boot, as in `/proc/PID/stat`. Tells apart processes with
-    /// the same pid.
+    /// the same pid. 0 if the process could not find it out.
     pub started: u64,
+    /// The process id of the [command](super::Permit::keep_for) that keeps the permit if the process dies.
+    pub command: Option<u32>,
     /// Since when the process has been a holder or waiter, to a few milliseconds.
     pub since: SystemTime,
     /// The [description](super::Semaphore::describe), or the command line.
     pub what: String,
-    /// The ticket; smaller tickets arrived earlier.
-    pub ticket: u64,
+    /// The [index](super::Permit::index) of a holder; a waiter has none.
+    pub index: Option<usize>,
     /// Whether the process, or a child that has inherited its descriptor, is alive. If not, the next waiter will reap
     /// it.
     pub alive: bool,
 }
 
 impl FileQueue {
-    /// The processes in this phase, in order of arrival.
-    pub(super) fn participants(&self, phase: Phase) -> Vec<Participant> {
-        /// How often the slots are read again if they have changed meanwhile.
-        const MAX_READS: usize = 10;
-        let in_phase = || -> Vec<(u64, Pid)> {
-            let matching = self.records().filter(|(_, record)| record.phase() == phase);
-            matching.map(|(slot, record)| (record.ticket(), slot)).collect()
-        };
-        let mut slots = in_phase();
-        for _ in 0..MAX_READS {
-            let again = in_phase();
-            if again == slots {
-                break; // two equal reads: all of them were in this phase at one instant
-            }
-            slots = again;
-        }
-        slots.sort_unstable();
-        let participant = |&(ticket, slot): &(u64, Pid)| {
-            let (record, alive) = (self.file.record(slot), self.file.is_alive(slot));
-            let (pid, started, since) = (record.pid(), record.started(), record.since());
-            Participant { pid, started, since, what: record.description(), ticket, alive }
-        };
-        slots.iter().map(participant).collect()
+    pub(super) fn participant(&self, entry: &Entry) -> Option<Participant> {
+        let record = self.record(entry)?;
+        let (pid, started, since, what) = (record.pid(), record.started(), record.since(), record.description());
+        let alive = self.file.is_alive(entry.process);
+        let command = Some(record.command()).filter(|&pid| pid != 0);
+        Some(Participant { pid, started, command, since, what, index: entry.name, alive })
     }
 }

@@ -53,12 +53,52 @@ impl Permit<'_> {
         self.slot().queue.file.keep_in_children()
     }
 
+    /// Tells other processes that a child with this process id keeps the permit if this process dies.
+    ///
+    /// The child must have [inherited the descriptor](Permit::keep_in_child). This only helps the others: they notice the
+    /// end of the child sooner, and can show it.
+    pub fn keep_for(&self, child: u32) {
+        let slot = self.slot();
+        if slot.queue.file.is_original_process() {
+            slot.memory.record().run(child);
+        }
+    }
+
+    /// Keeps the permit until this process has ended, also if it executes another program from now on.
+    ///
+    /// # Errors
+    /// If the system call fails.
+    pub fn keep(self) -> Result<(), Error> {
+        self.keep_in_child()?;
+        std::mem::forget(self);
+        Ok(())
+    }
+
     /// Sets the description of this permit, as [`Semaphore::describe`] does for all permits.
     pub fn describe(&self, what: &str) {
         let slot = self.slot();
         if slot.queue.file.is_original_process() {
-            slot.memory.describe(what);
+            slot.memory.record().describe(what);
         }
+    }
+
+    /// A number from 0 to k - 1 that no other holder has: to choose one of k devices, for example.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-index-{}", std::process::id()));
+    /// let gpus = doorway::process::Semaphore::open(&path, 2)?;
+    /// let (first, second) = (gpus.acquire()?, gpus.acquire()?);
+    /// assert_eq!((first.index(), second.index()), (0, 1));
+    /// drop(first);
+    /// assert_eq!(gpus.acquire()?.index(), 0);
+    /// # drop(second);
+    /// # drop(gpus);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.slot().name.expect("a holder has a name")
     }
 }
 
@@ -70,6 +110,8 @@ impl Drop for Permit<'_> {
         if self.semaphore.is_original_process() {
             slot.leave();
             self.semaphore.return_slot(slot);
+        } else {
+            slot.disown();
         }
     }
 }

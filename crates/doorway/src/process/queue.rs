@@ -2,26 +2,34 @@
 use std::{
     sync::{
         Arc, OnceLock, Weak,
-        atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+        atomic::{
+            AtomicBool, AtomicU64,
+            Ordering::{Relaxed, SeqCst},
+        },
     },
     thread,
     time::Duration,
 };
 
-use doorway_algorithms::kexclusion::k_bakery_fife::KBakeryFife;
-use doorway_memory::{Exclusion, Pid, Reap, Ticket, Value};
-use doorway_shm::{
-    Error, File, Location, Mapping, NextCheck, Peek, PeekPlan, Phase, Plan, Record, Shared, Watch, Watchman,
-};
+use doorway_algorithms::kexclusion::fischer_queue_copied::{Entry, FischerQueueCopied, Queue};
+use doorway_memory::Pid;
+use doorway_shm::{Error, File, Halt, Location, MAX_SLOTS, Mapping, Plan, Record, Shared, Watch, Watchman, Why};
 
-/// How often a waiter checks whether the processes ahead of it are alive. It begins a few milliseconds after arrival.
+/// How often the first waiter checks whether the holders are alive, for each [`CHECKS_AT_ONCE`] of them. It begins a few
+/// milliseconds after arrival.
 const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_millis(45);
+
+/// How often a waiter behind the first ones checks whether one of those is alive, for each waiter ahead of it.
+const DISTANT_CHECK_INTERVAL: Duration = Duration::from_millis(300);
+
+/// The number of processes whose liveness a check finds out in a few microseconds.
+const CHECKS_AT_ONCE: usize = 16;
+
+/// How long a waiter that has become one of the first parks before its first check.
+const FIRST_CHECK: Duration = Duration::from_millis(5);
 
 /// How many waiters at the head of the queue are notified by the kernel when a process ahead of them ends.
 const WATCHING_WAITERS: usize = 2;
-
-/// One of this many liveness checks covers every process, not only those ahead.
-const CHECKS_PER_FULL_CHECK: u32 = 2;
 
 /// After this many nanoseconds an uncontended caller, too, checks whether the path still leads to the file.
 const PATH_CHECK_INTERVAL: u64 = 100_000_000;
@@ -29,13 +37,13 @@ const PATH_CHECK_INTERVAL: u64 = 100_000_000;
 /// A file, and the algorithm in it.
 pub(super) struct FileQueue {
     pub(super) file: File,
-    pub(super) algorithm: KBakeryFife<Shared>,
-    /// The same algorithm on a memory that only reads; created on first use.
-    peeked: OnceLock<KBakeryFife<Peek>>,
+    pub(super) algorithm: FischerQueueCopied<Shared>,
+    /// The capacity with which the file was created.
+    initial_k: usize,
     /// When this process last checked whether the path leads to this file.
     path_checked: AtomicU64,
-    /// How many liveness checks the waiters of this process have made.
-    liveness_checks: AtomicU32,
+    /// Whether the watchman has noticed a death that no waiter of this process has looked at yet.
+    is_death_noticed: AtomicBool,
     /// Watches the processes ahead of this process' long waiters. Empty until the first long wait; `None` if the
     /// system cannot.
     watchman: OnceLock<Option<Watchman>>,
@@ -49,9 +57,14 @@ impl FileQueue {
         FileQueue::new(Mapping::open(location)?)
     }
 
-    /// Opens the file, or creates it with this capacity and number of slots, and builds the algorithm on its registers.
-    pub(super) fn open_or_create(location: &Location, k: usize, slots: usize) -> Result<Arc<FileQueue>, Error> {
-        FileQueue::new(Mapping::open_or_create(location, k, slots, || plan(k, slots).1.registers())?)
+    /// As `open`, only to read what is there.
+    pub(super) fn open_to_read(location: &Location) -> Result<Arc<FileQueue>, Error> {
+        FileQueue::new(Mapping::open_to_read(location)?)
+    }
+
+    /// Opens the file, or creates it with this capacity, and builds the algorithm on its registers.
+    pub(super) fn open_or_create(location: &Location, k: usize) -> Result<Arc<FileQueue>, Error> {
+        FileQueue::new(Mapping::open_or_create(location, k, MAX_SLOTS, || plan(k, MAX_SLOTS).1)?)
     }
 
     /// Removes the file unless it is in use.
@@ -61,13 +74,14 @@ impl FileQueue {
     }
 
     fn new(mapping: Mapping) -> Result<Arc<FileQueue>, Error> {
+        let initial_k = mapping.k();
         let (algorithm, file) = build(mapping)?;
         Ok(Arc::new_cyclic(|this| FileQueue {
             file,
             algorithm,
-            peeked: OnceLock::new(),
+            initial_k,
             path_checked: AtomicU64::new(File::now()),
-            liveness_checks: AtomicU32::new(0),
+            is_death_noticed: AtomicBool::new(false),
             watchman: OnceLock::new(),
             this: this.clone(),
         }))
@@ -83,130 +97,150 @@ impl FileQueue {
         is_due
     }
 
-    /// Completes the passage of a dead process, in whatever section it died.
-    pub(super) fn reap(&self, memory: &mut Shared) {
-        let slot = memory.slot();
-        let reaped = self.algorithm.reap(memory, slot);
-        debug_assert_eq!(reaped, Ok(()), "reaping does not wait");
+    /// The queue as it is now.
+    pub(super) fn snapshot(&self) -> Result<Queue, Error> {
+        let found = self.algorithm.queue(&mut self.file.memory(0)).ok().filter(|queue| self.is_sound(queue));
+        found.ok_or_else(|| self.damaged(Halt::Damaged))
     }
 
-    /// Reaps the dead processes among those whose record satisfies `concerns`, and returns their number.
-    fn reap_dead(&self, concerns: &dyn Fn(Record<'_>) -> bool) -> usize {
-        self.file.reap(concerns, &|memory| self.reap(memory))
+    /// The capacity; if the file is damaged, the one that it has when it is reset.
+    pub(super) fn k(&self) -> usize {
+        self.snapshot().map_or(self.initial_k, |queue| queue.k())
     }
 
-    /// The records of all slots.
-    pub(super) fn records(&self) -> impl Iterator<Item = (Pid, Record<'_>)> {
-        (0..self.file.slots()).map(|slot| (slot, self.file.record(slot)))
+    /// Whether the queue can be one that processes have made.
+    pub(super) fn is_sound(&self, queue: &Queue) -> bool {
+        let slots = self.file.slots();
+        let mut is_known = vec![false; slots];
+        let mut is_new = |process: Pid| process < slots && !std::mem::replace(&mut is_known[process], true);
+        (1..slots).contains(&queue.k()) && queue.entries().iter().all(|entry| is_new(entry.process))
     }
 
-    /// Whether a `Mode::Try` caller with this ticket finds k or more holders and earlier waiters.
-    pub(super) fn is_full(&self, mine: u64) -> bool {
-        loop {
-            let claims = |(slot, record): (Pid, Record<'_>)| {
-                let claim = match record.phase() {
-                    Phase::Inside => true,
-                    Phase::Waiting => record.ticket() < mine,
-                    _ => false,
-                };
-                claim.then(|| (slot, record.ticket()))
-            };
-            let first: Vec<(Pid, u64)> = self.records().filter_map(claims).collect();
-            // The claims that both reads saw existed at one instant.
-            let both = self.records().filter_map(claims).filter(|claim| first.contains(claim)).count();
-            if both < self.file.k() {
-                return false;
-            }
-            if self.reap_dead(&|record| record.phase() != Phase::Free) == 0 {
-                return true;
-            }
-        }
+    pub(super) fn damaged(&self, _: Halt) -> Error {
+        Error::Damaged { path: self.file.location().as_path().to_owned() }
     }
 
-    /// Reaps the dead processes that may block the waiter in this slot, which is one of this process.
-    fn reap_ahead(&self, slot: Pid) {
-        let mine = self.file.record(slot).ticket();
-        let is_full_check = self.liveness_checks.fetch_add(1, Relaxed).is_multiple_of(CHECKS_PER_FULL_CHECK);
-        self.reap_dead(&|record| match record.phase() {
-            Phase::Free => false,
-            Phase::Inside | Phase::Arriving | Phase::Leaving => true,
-            // The record of a process that died just after it drew its ticket may show an older one.
-            Phase::Waiting | Phase::Trying => is_full_check || record.ticket() <= mine,
-        });
-        self.watch_ahead(slot);
+    /// The record of an entry's process.
+    pub(super) fn record(&self, entry: &Entry) -> Option<Record<'_>> {
+        self.file.record(entry.process)
     }
 
-    /// Lets the watchman watch the processes ahead of the waiter in this slot.
+    /// Reaps the dead among the holders and the first waiters, as the owner of `by`, which is not changing the queue.
+    /// Returns how many there were.
     ///
-    /// Does nothing unless that waiter is one of the first [`WATCHING_WAITERS`].
-    fn watch_ahead(&self, slot: Pid) {
-        let mine = self.file.record(slot).ticket();
-        let ahead = |phase| self.records().filter(move |(_, record)| record.phase() == phase && record.ticket() < mine);
-        if ahead(Phase::Waiting).count() >= WATCHING_WAITERS {
-            return;
+    /// The liveness of a process is found out after it was read that it is in the queue. If it leaves meanwhile, and
+    /// another process takes its slot, then the queue has changed, and `change` begins again.
+    pub(super) fn reap_dead(&self, by: Pid) -> usize {
+        let reaped = self.algorithm.change(&mut self.file.memory(by), by, |queue| {
+            let concerned = queue.entries().iter().take(holders(queue) + WATCHING_WAITERS);
+            let dead = concerned.filter_map(|entry| Some((entry.process, self.file.dead_owner(entry.process)?)));
+            let dead: Vec<(Pid, u64)> = dead.collect();
+            if !dead.is_empty() {
+                queue.retain(|entry| dead.iter().all(|(slot, _)| *slot != entry.process));
+            }
+            dead
+        });
+        let reaped = reaped.unwrap_or_default();
+        reaped.iter().for_each(|&(slot, owner)| self.file.free(slot, owner));
+        if !reaped.is_empty() {
+            self.wake_first();
         }
+        reaped.len()
+    }
+
+    /// Wakes the processes that may enter, and the waiters that have become the first ones.
+    pub(super) fn wake_first(&self) {
+        self.to_wake().into_iter().for_each(|slot| self.file.wake(slot));
+    }
+
+    /// Lets the watchman watch the processes ahead of the waiter at this position.
+    fn watch_ahead(&self, queue: &Queue, position: usize) {
         let watchman = self.watchman.get_or_init(|| {
             let queue = self.this.clone();
             // A child that has inherited the slot may be dying too, a moment later: hence several attempts.
-            let reap = move || {
+            let notify = move || {
                 for pause in [0, 1, 2, 4, 8, 16].map(Duration::from_millis) {
                     thread::sleep(pause);
                     let Some(queue) = queue.upgrade() else { return };
-                    if queue.reap_dead(&|record| record.phase() != Phase::Free) > 0 {
+                    if !queue.notify_waiters() {
                         return;
                     }
                 }
             };
-            Watchman::start(reap).ok()
+            Watchman::start(notify).ok()
         });
         if let Some(watchman) = watchman {
-            let inside = self.records().filter(|(_, record)| record.phase() == Phase::Inside);
-            let mut pids: Vec<u32> = inside.chain(ahead(Phase::Waiting)).map(|(_, record)| record.pid()).collect();
+            let records = queue.entries()[..position].iter().filter_map(|entry| self.record(entry));
+            let mut pids: Vec<u32> = records.flat_map(|record| [record.pid(), record.command()]).collect();
             pids.sort_unstable();
             pids.dedup();
-            pids.retain(|&pid| pid != std::process::id());
+            pids.retain(|&pid| pid != 0 && pid != std::process::id());
             watchman.watch(pids);
         }
     }
+
+    /// Lets the waiters of this process look for dead processes at once; returns whether there are any.
+    fn notify_waiters(&self) -> bool {
+        let Ok(queue) = self.snapshot() else { return false };
+        let waiters = queue.entries().iter().filter(|entry| entry.name.is_none() && self.file.is_own(entry.process));
+        let waiters: Vec<Pid> = waiters.map(|entry| entry.process).take(WATCHING_WAITERS).collect();
+        self.is_death_noticed.store(true, SeqCst);
+        waiters.iter().for_each(|&slot| self.file.wake(slot));
+        !waiters.is_empty()
+    }
+}
+
+/// The number of processes that have a name.
+pub(super) fn holders(queue: &Queue) -> usize {
+    queue.entries().iter().take_while(|entry| entry.name.is_some()).count()
 }
 
 /// Builds the algorithm on the registers of a mapped file, for the capacity and the number of slots in its header.
-fn build(mapping: Mapping) -> Result<(KBakeryFife<Shared>, File), Error> {
+fn build(mapping: Mapping) -> Result<(FischerQueueCopied<Shared>, File), Error> {
     let (algorithm, plan) = plan(mapping.k(), mapping.slots());
     let file = File::new(mapping, plan)?;
     Ok((algorithm, file))
 }
 
 /// The algorithm, and the registers that it allocates.
-fn plan(k: usize, slots: usize) -> (KBakeryFife<Shared>, Plan) {
+fn plan(k: usize, slots: usize) -> (FischerQueueCopied<Shared>, Plan) {
     let mut plan = Plan::new();
-    let algorithm = KBakeryFife::new(&mut plan, slots, k);
+    let algorithm = FischerQueueCopied::new(&mut plan, slots, k);
     (algorithm, plan)
 }
 
 impl Watch for FileQueue {
-    fn check(&self, slot: Pid) -> NextCheck {
-        let record = self.file.record(slot);
-        match record.phase() {
-            Phase::Trying if self.is_full(record.ticket()) => NextCheck::Abort,
-            Phase::Trying => NextCheck::After(Duration::ZERO),
-            _ => {
-                self.reap_ahead(slot);
-                NextCheck::After(LIVENESS_CHECK_INTERVAL)
+    /// The first waiters reap the dead and have the watchman watch the processes ahead. The others see to it that one of
+    /// these is alive. They sleep the longer, the farther back they are: so a thousand of them take no more time than a
+    /// few.
+    fn check(&self, slot: Pid, why: Why) -> Duration {
+        let Ok(queue) = self.snapshot() else { return LIVENESS_CHECK_INTERVAL };
+        let Some(position) = queue.entries().iter().position(|entry| entry.process == slot) else {
+            return LIVENESS_CHECK_INTERVAL;
+        };
+        let holders = holders(&queue);
+        let mut first = queue.entries().iter().skip(holders).take(WATCHING_WAITERS);
+        if position < holders + WATCHING_WAITERS || !first.any(|entry| self.file.is_alive(entry.process)) {
+            if let Some(record) = self.file.record(slot) {
+                record.watch();
             }
+            if why == Why::Woken && !self.is_death_noticed.swap(false, SeqCst) {
+                return FIRST_CHECK; // it has become one of the first a moment ago
+            }
+            if self.reap_dead(slot) == 0 {
+                self.watch_ahead(&queue, position);
+            }
+            return LIVENESS_CHECK_INTERVAL * holders.div_ceil(CHECKS_AT_ONCE).max(1) as u32;
         }
+        DISTANT_CHECK_INTERVAL * (position - holders - 1) as u32
     }
 
-    /// Runs the waiting section of the slot's owner from its start, up to the point where it would wait.
-    ///
-    /// The owner may already have skipped processes that were ahead and have left, even if they arrive again. This
-    /// execution has not skipped them, and sees them while they are in the doorway; on leaving the doorway they ask
-    /// the same question.
-    fn could_progress(&self, slot: Pid) -> bool {
-        let record = self.file.record(slot);
-        let ticket = Ticket::of_word(record.ticket());
-        let peeked =
-            || self.peeked.get_or_init(|| KBakeryFife::new(&mut PeekPlan::new(), self.file.slots(), self.file.k()));
-        record.phase() != Phase::Waiting || peeked().wait(&mut self.file.peek(), slot, &ticket).is_ok()
+    fn to_wake(&self) -> Vec<Pid> {
+        let Ok(queue) = self.snapshot() else { return Vec::new() };
+        let holders = holders(&queue);
+        let (inside, waiting) = queue.entries().split_at(holders);
+        let has_just_become_first = |entry: &&Entry| self.record(entry).is_some_and(|record| !record.watches());
+        let first = waiting.iter().take(WATCHING_WAITERS).filter(has_just_become_first);
+        inside.iter().chain(first).map(|entry| entry.process).collect()
     }
 }

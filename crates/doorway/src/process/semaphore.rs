@@ -7,22 +7,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_shm::{Error, File, ForkDetector, Location, Phase, Taken, locate};
+use doorway_shm::{Error, File, ForkDetector, Location, MAX_SLOTS, Taken, locate};
 
 use super::{
     Participant, Permit,
-    queue::FileQueue,
+    queue::{FileQueue, holders},
     slot::{Mode, Slot},
 };
 
-/// The default number of slots, unless 2k is larger.
-const SLOTS: usize = 64;
-
-/// The longest time for which `try_acquire` waits for other callers of `try_acquire`.
-const MAX_TRY: Duration = Duration::from_millis(5);
-
-/// The first pause when the gate is busy, and when no slot is free. Pauses grow up to the last of these.
-const PAUSE_WHEN_GATE_IS_BUSY: Duration = Duration::from_micros(50);
+/// The first pause when another process removes the file, and when no slot is free. Pauses grow up to the last of these.
+const PAUSE_WHEN_BUSY: Duration = Duration::from_micros(50);
 const PAUSE_WHEN_NO_SLOT_IS_FREE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(10);
 
@@ -31,8 +25,9 @@ const MAX_PAUSE: Duration = Duration::from_millis(10);
 /// See the [module](super).
 pub struct Semaphore {
     location: Location,
-    /// The description of this process, which other processes can read.
+    /// The description of this process, which other processes can read, and how often it has changed.
     what: String,
+    version: u64,
     fork_detector: ForkDetector,
     current: Mutex<Current>,
 }
@@ -40,7 +35,7 @@ pub struct Semaphore {
 /// The file that the path led to when last checked.
 struct Current {
     queue: Arc<FileQueue>,
-    /// Owned slots that are not in use. With one of these, acquiring takes no system call.
+    /// Slots of earlier passages, which this process does not own now.
     idle: Vec<Slot>,
 }
 
@@ -56,35 +51,19 @@ impl Semaphore {
     /// let printers = Semaphore::open(&path, 3)?;
     /// assert_eq!(
     ///     Semaphore::open(&path, 4).unwrap_err().to_string(),
-    ///     format!("`{}` has capacity 3, not 4; ask for 3, or forget it while it is not in use", path.display())
+    ///     format!("`{}` has capacity 3, not 4; ask for 3, or change it with `resize`", path.display())
     /// );
     /// # Semaphore::forget(&path)?;
     /// # Ok::<(), doorway::process::Error>(())
     /// ```
     pub fn open(name: impl AsRef<Path>, k: usize) -> Result<Semaphore, Error> {
-        Semaphore::open_with(name, k, SLOTS.max(2 * k))
-    }
-
-    /// As [`open`](Semaphore::open), with this number of slots if the semaphore is created.
-    ///
-    /// The number of slots limits the holders and waiters together. Further callers wait for a free slot, in no
-    /// particular order. With n slots the file has n² registers, and a passage takes time proportional to n.
-    ///
-    /// # Errors
-    /// As [`open`](Semaphore::open), and if `slots` is not above `k`, or above 1024.
-    ///
-    /// ```
-    /// use doorway::process::Semaphore;
-    /// # let path = std::env::temp_dir().join(format!("doorway-open-with-{}", std::process::id()));
-    /// assert_eq!(Semaphore::open_with(&path, 1, 8)?.slots(), 8);
-    /// assert!(Semaphore::open_with(&path, 8, 8).is_err());
-    /// # Semaphore::forget(&path)?;
-    /// # Ok::<(), doorway::process::Error>(())
-    /// ```
-    pub fn open_with(name: impl AsRef<Path>, k: usize, slots: usize) -> Result<Semaphore, Error> {
         let location = locate(name.as_ref())?;
-        let queue = FileQueue::open_or_create(&location, k, slots)?;
-        Semaphore::of(location, queue)
+        let queue = FileQueue::open_or_create(&location, k)?;
+        let semaphore = Semaphore::of(location, queue)?;
+        match semaphore.k() {
+            found if found == k => Ok(semaphore),
+            file => Err(Error::OtherK { path: semaphore.path().to_owned(), file, asked: k }),
+        }
     }
 
     /// Opens an existing semaphore, whatever its capacity: to list its holders, for example.
@@ -104,6 +83,26 @@ impl Semaphore {
     pub fn existing(name: impl AsRef<Path>) -> Result<Semaphore, Error> {
         let location = locate(name.as_ref())?;
         let queue = FileQueue::open(&location)?;
+        Semaphore::of(location, queue)
+    }
+
+    /// As [`existing`](Semaphore::existing), but only to look at it, which takes no permission to write to the file.
+    ///
+    /// # Errors
+    /// As [`existing`](Semaphore::existing). And what would write to the file fails: acquiring, and resizing.
+    ///
+    /// ```
+    /// use doorway::process::Semaphore;
+    /// # let path = std::env::temp_dir().join(format!("doorway-look-{}", std::process::id()));
+    /// let printers = Semaphore::open(&path, 3)?;
+    /// assert!(Semaphore::look(&path)?.holders().is_empty());
+    /// assert!(Semaphore::look(&path)?.acquire().is_err());
+    /// # Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn look(name: impl AsRef<Path>) -> Result<Semaphore, Error> {
+        let location = locate(name.as_ref())?;
+        let queue = FileQueue::open_to_read(&location)?;
         Semaphore::of(location, queue)
     }
 
@@ -136,7 +135,7 @@ impl Semaphore {
         })?;
         let arguments: Vec<String> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
         let current = Mutex::new(Current { queue, idle: Vec::new() });
-        Ok(Semaphore { location, what: arguments.join(" "), fork_detector, current })
+        Ok(Semaphore { location, what: arguments.join(" "), version: 0, fork_detector, current })
     }
 
     /// Sets the description of this process. The default is its command line. About 200 bytes are kept.
@@ -157,9 +156,7 @@ impl Semaphore {
     #[must_use]
     pub fn describe(mut self, what: impl Into<String>) -> Semaphore {
         self.what = what.into();
-        let what = &self.what;
-        let current = self.current.get_mut().unwrap_or_else(PoisonError::into_inner);
-        current.idle.iter().for_each(|slot| slot.memory.describe(what));
+        self.version += 1;
         self
     }
 
@@ -168,15 +165,38 @@ impl Semaphore {
     /// See [`existing`](Semaphore::existing).
     #[must_use]
     pub fn k(&self) -> usize {
-        self.queue().file.k()
+        self.queue().k()
     }
 
-    /// The number of slots: how many holders and waiters there may be at once.
+    /// Changes the capacity, also while there are holders and waiters. Returns the number of holders.
     ///
-    /// See [`open_with`](Semaphore::open_with).
-    #[must_use]
-    pub fn slots(&self) -> usize {
-        self.queue().file.slots()
+    /// If it grows, waiters enter at once. If it shrinks, holders stay, and the next waiter enters when there are fewer
+    /// holders than the new capacity.
+    ///
+    /// # Errors
+    /// If `k` is out of range, and as [`acquire`](Semaphore::acquire).
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-resize-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 2)?;
+    /// let (first, second) = (printers.acquire()?, printers.acquire()?);
+    /// assert_eq!(printers.resize(1)?, 2); // and both stay
+    /// drop(first);
+    /// assert!(printers.try_acquire()?.is_none());
+    /// drop(second);
+    /// assert!(printers.try_acquire()?.is_some());
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    pub fn resize(&self, k: usize) -> Result<usize, Error> {
+        if !(1..MAX_SLOTS).contains(&k) {
+            return Err(Error::Size { k, max: MAX_SLOTS - 1 });
+        }
+        let mut slot = self.take_slot(None)?.expect("a wait without a deadline does not abort");
+        let holders = slot.resize(k)?;
+        self.return_slot(slot);
+        Ok(holders)
     }
 
     /// The file's path.
@@ -237,8 +257,7 @@ impl Semaphore {
 
     /// Acquires a permit if there are fewer than k holders and waiters.
     ///
-    /// Of several concurrent calls, as many succeed as the capacity allows: a call waits until the others have
-    /// succeeded or failed, for 5 ms at most.
+    /// It decides in one step: of several concurrent calls, as many succeed as the capacity allows.
     ///
     /// # Errors
     /// As [`acquire`](Semaphore::acquire).
@@ -254,7 +273,7 @@ impl Semaphore {
     /// # Ok::<(), doorway::process::Error>(())
     /// ```
     pub fn try_acquire(&self) -> Result<Option<Permit<'_>>, Error> {
-        self.enter(Mode::Try(Instant::now() + MAX_TRY))
+        self.enter(Mode::Try)
     }
 
     /// The current holders, in order of arrival.
@@ -262,7 +281,7 @@ impl Semaphore {
     /// See the [module's example](super).
     #[must_use]
     pub fn holders(&self) -> Vec<Participant> {
-        self.queue().participants(Phase::Inside)
+        self.participants().0
     }
 
     /// The current waiters, in the order of the queue.
@@ -285,7 +304,19 @@ impl Semaphore {
     /// ```
     #[must_use]
     pub fn waiters(&self) -> Vec<Participant> {
-        self.queue().participants(Phase::Waiting)
+        self.participants().1
+    }
+
+    /// The holders and the waiters at one moment, each in order of arrival.
+    ///
+    /// See [`holders`](Semaphore::holders).
+    #[must_use]
+    pub fn participants(&self) -> (Vec<Participant>, Vec<Participant>) {
+        let queue = self.queue();
+        let Ok(snapshot) = queue.snapshot() else { return Default::default() };
+        let (inside, waiting) = snapshot.entries().split_at(holders(&snapshot));
+        let shown = |entries: &[_]| entries.iter().filter_map(|entry| queue.participant(entry)).collect();
+        (shown(inside), shown(waiting))
     }
 
     /// Whether this process is the one that opened the semaphore, and not a forked child.
@@ -295,57 +326,63 @@ impl Semaphore {
     }
 
     /// Takes a slot and enters the critical section in it; `None` if the caller aborts.
+    #[inline(always)]
     fn enter(&self, mode: Mode) -> Result<Option<Permit<'_>>, Error> {
-        // Checked before `current` is locked: in a forked child the thread that holds that lock may not exist.
-        if !self.is_original_process() {
-            return Err(Error::Forked { path: self.path().to_owned() });
-        }
+        let deadline = match mode {
+            Mode::Wait(deadline) => deadline,
+            Mode::Try => Some(Instant::now()),
+        };
         loop {
-            let Some(mut slot) = self.take_slot(mode.deadline())? else { return Ok(None) };
+            let Some(mut slot) = self.take_slot(deadline)? else { return Ok(None) };
             let now = File::now();
             if slot.queue.is_path_check_due(now) && !slot.queue.file.is_current()? {
+                slot.release();
                 self.move_to_new_file(slot)?;
                 continue;
             }
+            slot.queue.file.describe(&slot.memory, self.version, &self.what);
             if !slot.enter(mode, now)? {
                 self.return_slot(slot);
                 return Ok(None);
             }
-            if slot.memory.has_waited() {
-                slot.memory.set_inside_since(File::now());
-                // If the path leads to another file by now, later callers compete there.
-                if !slot.queue.file.is_current()? {
-                    slot.leave();
-                    self.move_to_new_file(slot)?;
-                    continue;
-                }
+            // If the path leads to another file by now, later callers compete there.
+            if slot.memory.has_waited() && !slot.queue.file.is_current()? {
+                slot.leave();
+                self.move_to_new_file(slot)?;
+                continue;
             }
             return Ok(Some(Permit { semaphore: self, slot: Some(slot) }));
         }
     }
 
-    /// Takes a slot, if possible one that this process already owns; `None` after the deadline.
+    /// Takes a slot, waiting until one is free; `None` after the deadline.
     #[inline(always)]
     fn take_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
+        // Checked before `current` is locked: in a forked child the thread that holds that lock may not exist.
+        if !self.is_original_process() {
+            return Err(Error::Forked { path: self.path().to_owned() });
+        }
         let idle = self.lock().idle.pop();
-        if idle.is_some() { Ok(idle) } else { self.new_slot(deadline) }
+        if let Some(mut slot) = idle
+            && slot.take()? == Taken::Free
+        {
+            return Ok(Some(slot));
+        }
+        self.new_slot(deadline)
     }
 
-    /// Takes a slot from the file, waiting until one is free; `None` after the deadline.
     #[cold]
     fn new_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
         for tries in 1.. {
-            let queue = self.queue();
-            let pause = match queue.file.take(&|memory| queue.reap(memory))? {
-                Taken::Slot(taken) => {
-                    taken.describe(&self.what);
-                    return Ok(Some(Slot::new(queue, *taken)));
-                }
+            let mut slot = Slot::new(self.queue());
+            let pause = match slot.take()? {
+                Taken::Free | Taken::FromTheDead if slot.prepare()? => return Ok(Some(slot)),
+                Taken::Free | Taken::FromTheDead => continue,
                 Taken::FileIsGone => {
-                    self.renew(&queue)?;
+                    self.move_to_new_file(slot)?;
                     continue;
                 }
-                Taken::GateIsBusy => PAUSE_WHEN_GATE_IS_BUSY,
+                Taken::Busy => PAUSE_WHEN_BUSY,
                 Taken::NoneIsFree => PAUSE_WHEN_NO_SLOT_IS_FREE,
             };
             let pause = pause.saturating_mul(tries).min(MAX_PAUSE);
@@ -354,9 +391,6 @@ impl Semaphore {
                 return Ok(None);
             }
             thread::sleep(left.map_or(pause, |left| left.min(pause)));
-            if let Some(slot) = self.lock().idle.pop() {
-                return Ok(Some(slot)); // another thread of this process has returned it
-            }
         }
         Ok(None) // not reached: it would take a year
     }
@@ -381,7 +415,7 @@ impl Semaphore {
     fn renew(&self, old: &Arc<FileQueue>) -> Result<(), Error> {
         let mut current = self.lock();
         if Arc::ptr_eq(&current.queue, old) {
-            let queue = FileQueue::open_or_create(&self.location, old.file.k(), old.file.slots())?;
+            let queue = FileQueue::open_or_create(&self.location, old.k())?;
             *current = Current { queue, idle: Vec::new() };
         }
         Ok(())

@@ -1,47 +1,40 @@
-//! A slot that this process owns, and the passages that it makes there.
-use std::{sync::Arc, time::Instant};
+//! A slot of the file, in which this process makes its passages.
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use doorway_memory::{Abort, Exclusion, Pid, Ticket, Value};
-use doorway_shm::{Error, Halt, Phase, Shared};
+use doorway_memory::{Abort, Exclusion, Pid};
+use doorway_shm::{Error, File, Halt, Shared, Taken};
 
-use super::queue::FileQueue;
-
-/// The largest ticket that can have been drawn; a larger one means that the file is damaged.
-const MAX_TICKET: u64 = 1 << 62;
+use super::queue::{FileQueue, holders};
 
 /// How a caller enters.
 #[derive(Clone, Copy)]
 pub(super) enum Mode {
     /// Waits in the queue, until the deadline if there is one.
     Wait(Option<Instant>),
-    /// Waits only for other callers in this mode, until the deadline at most.
-    Try(Instant),
+    /// Does not wait.
+    Try,
 }
 
-impl Mode {
-    /// The time at which the caller aborts.
-    pub(super) fn deadline(self) -> Option<Instant> {
-        match self {
-            Mode::Wait(deadline) => deadline,
-            Mode::Try(deadline) => Some(deadline),
-        }
-    }
-}
-
-/// A slot that this process owns: its number, its record, its memory, and the queue in which it makes its passages.
+/// A slot: its number, its memory, and the queue in which this process makes its passages.
 ///
-/// Dropping it releases the slot.
+/// It is owned only from `take` to the end of a passage. Between passages another process may take it.
 pub(super) struct Slot {
-    /// In a box, since it is large, and the slot moves from the idle slots to a permit and back.
-    pub(super) memory: Box<Shared>,
+    pub(super) memory: Shared,
     pub(super) queue: Arc<FileQueue>,
+    /// Whether this process owns the slot now.
+    is_owned: bool,
+    /// The name, which is `None` except in the critical section.
+    pub(super) name: Option<usize>,
 }
 
 impl Slot {
-    /// A slot that was just taken from the queue's file, which handed out its memory.
-    pub(super) fn new(queue: Arc<FileQueue>, taken: Shared) -> Slot {
-        let memory = taken.with_max_value(MAX_TICKET).with_watch(queue.clone());
-        Slot { memory: Box::new(memory), queue }
+    pub(super) fn new(queue: Arc<FileQueue>) -> Slot {
+        let memory = queue.file.memory(0).with_watch(queue.clone());
+        Slot { memory, queue, is_owned: false, name: None }
     }
 
     /// The number of the slot.
@@ -50,35 +43,82 @@ impl Slot {
         self.memory.slot()
     }
 
-    /// Enters the critical section. Returns false if the deadline has passed, or if in `Mode::Try` there is no
-    /// capacity.
+    /// Takes a slot, preferably the one of the last passage.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Result<Taken, Error> {
+        let taken = self.queue.file.take(&mut self.memory)?;
+        self.is_owned = matches!(taken, Taken::Free | Taken::FromTheDead);
+        Ok(taken)
+    }
+
+    /// Prepares a slot that was taken for its first passage: removes what a dead process, or damage, left in the queue
+    /// for it. Returns false if the file was damaged and has been reset, so that the slot is to be taken again.
+    #[cold]
+    pub(super) fn prepare(&mut self) -> Result<bool, Error> {
+        /// How often it is tried to reset a damaged file: its last user may have ended a moment ago, and a child that is
+        /// about to execute another program has its descriptor for a moment longer.
+        const RESETS: usize = 20;
+        for _ in 0..RESETS {
+            if self.queue.snapshot().is_ok() {
+                break;
+            }
+            if self.queue.file.reset_if_unused()? {
+                self.is_owned = false;
+                return Ok(false);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        let number = self.number();
+        self.memory.begin(None);
+        let removed = self.queue.algorithm.abort(&mut self.memory, number, &None);
+        self.memory.flush();
+        removed.map_err(|halt| self.queue.damaged(halt))?;
+        Ok(true)
+    }
+
+    /// Enters the critical section in a slot that was taken. Returns false, and releases the slot, if the deadline has
+    /// passed, or if in `Mode::Try` there is no capacity.
     #[inline(always)]
     pub(super) fn enter(&mut self, mode: Mode, now: u64) -> Result<bool, Error> {
-        let (queue, slot) = (&self.queue, self.memory.slot());
-        let phase = match mode {
+        let number = self.number();
+        self.memory.record().arrive(now);
+        let entered = match mode {
             Mode::Wait(deadline) => {
                 self.memory.begin(deadline);
-                Phase::Waiting
+                let place = self.queue.algorithm.doorway(&mut self.memory, number);
+                place.and_then(|place| self.queue.algorithm.wait(&mut self.memory, number, &place)).map(Some)
             }
-            // Without capacity, returns before writing anything that other processes would see.
-            Mode::Try(_) if queue.is_full(u64::MAX) => return Ok(false),
-            Mode::Try(deadline) => {
-                self.memory.begin_without_parking(deadline);
-                Phase::Trying
-            }
+            Mode::Try => self.try_to_enter(),
         };
-        self.memory.set_arriving(now);
-        let entered = queue.algorithm.doorway(&mut *self.memory, slot).and_then(|ticket| {
-            self.memory.set_ticket(ticket.to_word(), phase);
-            queue.algorithm.wait(&mut *self.memory, slot, &ticket)
-        });
         match entered {
-            Ok(()) => {
-                self.memory.set_inside();
+            Ok(Some(name)) => {
                 self.memory.flush();
+                self.name = Some(name);
+                if self.memory.has_waited() {
+                    self.memory.record().enter(File::now());
+                }
                 Ok(true)
             }
+            Ok(None) => {
+                self.release();
+                Ok(false)
+            }
             Err(halt) => self.abort(halt),
+        }
+    }
+
+    /// Enters if there is capacity. If all of it is used, perhaps by the dead, these are reaped first.
+    fn try_to_enter(&mut self) -> Result<Option<usize>, Halt> {
+        let number = self.number();
+        self.memory.begin(None);
+        let mut attempt = || {
+            self.queue.algorithm.change(&mut self.memory, number, |queue| {
+                if queue.entries().len() < queue.k() { queue.arrive(number) } else { None }
+            })
+        };
+        match attempt()? {
+            None if self.queue.reap_dead(number) > 0 => attempt(),
+            name => Ok(name),
         }
     }
 
@@ -86,40 +126,64 @@ impl Slot {
     #[cold]
     fn abort(&mut self, halt: Halt) -> Result<bool, Error> {
         self.memory.flush();
-        let slot = self.memory.slot();
-        let aborted = self.queue.algorithm.abort(&mut *self.memory, slot, &Ticket::ZERO);
-        debug_assert_eq!(aborted, Ok(()), "aborting does not wait");
+        let number = self.number();
+        let aborted = self.queue.algorithm.abort(&mut self.memory, number, &None);
         self.end();
-        match halt {
+        match aborted.err().unwrap_or(halt) {
             Halt::Abort => Ok(false),
-            Halt::Damaged => Err(Error::Damaged { path: self.queue.file.location().as_path().to_owned() }),
+            halt @ Halt::Damaged => Err(self.queue.damaged(halt)),
         }
     }
 
     /// Leaves the critical section.
     #[inline(always)]
     pub(super) fn leave(&mut self) {
-        let slot = self.memory.slot();
-        self.memory.set_leaving();
-        let left = self.queue.algorithm.exit(&mut *self.memory, slot, &());
-        debug_assert_eq!(left, Ok(()), "the exit section does not wait");
+        let number = self.number();
+        self.memory.begin(None);
+        // If the file is damaged, there is nothing to leave.
+        let _ = self.queue.algorithm.exit(&mut self.memory, number, &0);
         self.end();
     }
 
     /// Completes the passage, after the exit section.
     #[inline(always)]
     fn end(&mut self) {
-        self.memory.set_free();
+        self.name = None;
+        // Only now: until the queue no longer has the slot, no other process may take it.
+        self.release();
         self.memory.flush();
+    }
+
+    /// Releases the slot, which is not in the queue.
+    #[inline(always)]
+    pub(super) fn release(&mut self) {
+        self.is_owned = false;
+        self.queue.file.release(&self.memory);
+    }
+
+    /// Forgets that the slot is owned: in a forked child it belongs to the parent.
+    pub(super) fn disown(&mut self) {
+        (self.is_owned, self.name) = (false, None);
+    }
+
+    /// Changes the capacity, as the owner of this slot, and releases the slot.
+    pub(super) fn resize(&mut self, k: usize) -> Result<usize, Error> {
+        let number = self.number();
+        self.memory.begin(None);
+        let resized = self.queue.algorithm.change(&mut self.memory, number, |queue| {
+            queue.resize(k);
+            holders(queue)
+        });
+        self.end();
+        resized.map_err(|halt| self.queue.damaged(halt))
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        // A slot is dropped in the critical section only after an error or a panic.
-        if self.queue.file.is_original_process() && self.memory.record().phase() != Phase::Free {
+        // A slot is dropped while it is owned only after an error or a panic.
+        if self.is_owned && self.queue.file.is_original_process() {
             self.leave();
         }
-        self.queue.file.release(&self.memory);
     }
 }

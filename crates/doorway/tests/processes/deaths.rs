@@ -9,7 +9,7 @@ use std::{
 use doorway::process::Semaphore;
 use doorway_memory::Memory;
 
-use crate::support::{Board, DEAD, Directory, LONG, PROCESSES, Random, SHORT, TestProcess, signal, threads_of, until};
+use crate::support::{Board, DEAD, Directory, LONG, Random, SHORT, TestProcess, signal, threads_of, until};
 
 #[test]
 fn the_next_waiter_reaps_a_dead_holder() {
@@ -96,23 +96,29 @@ fn dead_waiters_do_not_block_the_queue() {
 
 #[test]
 fn kills_at_random_moments_break_neither_exclusion_nor_capacity() {
-    kill_at_random(150);
+    kill_at_random(150, 5, 2);
 }
 
 #[test]
-#[ignore = "10,000 kills: 1 minute"]
-fn ten_thousand_kills_break_nothing() {
-    kill_at_random(5_000);
+#[ignore = "10,000 kills: 2 minutes"]
+fn ten_thousand_kills_of_sixteen_processes_break_nothing() {
+    kill_at_random(5_000, 16, 2);
 }
 
-/// Kills this many processes for k = 1, and again for k = 2.
-fn kill_at_random(kills: usize) {
+#[test]
+#[ignore = "2,000 kills: 2 minutes"]
+fn two_thousand_kills_among_two_hundred_waiters_break_nothing() {
+    kill_at_random(1_000, 50, 4);
+}
+
+/// Kills this many processes for k = 1, and again for k = 2, among `count` processes with `threads` threads each.
+fn kill_at_random(kills: usize, count: usize, threads: usize) {
     let directory = Directory::new();
     for k in [1, 2] {
         let (path, board) = (directory.file(&format!("kills{k}")), directory.file(&format!("board{k}")));
         let (registers, mut m) = Board::create(&board);
-        let text = |number: usize| format!("compete|{}|{k}|{}|{number}", path.display(), board.display());
-        let mut processes: Vec<TestProcess> = (0..PROCESSES).map(|number| TestProcess::start(&text(number))).collect();
+        let text = |number: usize| format!("compete|{}|{k}|{}|{number}|{threads}", path.display(), board.display());
+        let mut processes: Vec<TestProcess> = (0..count).map(|number| TestProcess::start(&text(number))).collect();
         let mut random = Random(4711 + k as u64);
         for kill in 0..kills {
             // The others must have entered again since the last kill, so that the next victim can be in any section.
@@ -124,16 +130,16 @@ fn kill_at_random(kills: usize) {
                 assert!(Instant::now() < late, "no process enters any more, after {kill} kills");
                 thread::sleep(Duration::from_micros(random.below(700)));
             }
-            let number = random.below(PROCESSES as u64) as usize;
+            let number = random.below(count as u64) as usize;
             processes[number].child.kill().unwrap();
             processes[number].child.wait().unwrap();
-            threads_of(number).for_each(|thread| m.write(&registers.flags[thread], DEAD).unwrap());
+            threads_of(number, threads).for_each(|thread| m.write(&registers.flags[thread], DEAD).unwrap());
             processes[number] = TestProcess::start(&text(number));
         }
         for (number, process) in processes.iter_mut().enumerate() {
             process.child.kill().unwrap();
             process.child.wait().unwrap();
-            threads_of(number).for_each(|thread| m.write(&registers.flags[thread], DEAD).unwrap());
+            threads_of(number, threads).for_each(|thread| m.write(&registers.flags[thread], DEAD).unwrap());
         }
         assert_eq!(m.read(&registers.violations), Ok(0), "k = {k}");
         let semaphore = Semaphore::open(&path, k).unwrap();

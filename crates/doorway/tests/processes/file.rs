@@ -39,8 +39,8 @@ fn a_file_that_is_not_a_semaphore_is_refused_and_not_changed() {
         bytes[at] = byte;
         bytes
     };
-    refused(&with(8, 0), "has format 0, but this program supports format 1");
-    refused(&with(8, 2), "has format 2, but this program supports format 1");
+    refused(&with(8, 0), "has format 0, but this program supports format 2");
+    refused(&with(8, 1), "has format 1, but this program supports format 2");
     refused(&with(16, 5), "checksum");
     refused(&with(24, 9), "checksum");
     fs::write(&path, &good).unwrap();
@@ -49,7 +49,7 @@ fn a_file_that_is_not_a_semaphore_is_refused_and_not_changed() {
     drop(Semaphore::open(&path, 2).unwrap().acquire().unwrap());
     let error = Semaphore::open(&directory.0, 2).unwrap_err().to_string();
     assert!(error.contains("is a directory"), "{error}");
-    assert!(Semaphore::open(&path, 0).is_err() && Semaphore::open_with(&path, 1, 2000).is_err());
+    assert!(Semaphore::open(&path, 0).is_err() && Semaphore::open(&path, 2048).is_err());
     assert!(Semaphore::open("", 1).is_err() && Semaphore::open("..", 1).is_err());
 }
 
@@ -67,6 +67,15 @@ fn a_name_is_a_file_in_a_private_directory_of_the_user() {
     let error = Semaphore::open(&name, 1).unwrap_err().to_string();
     fs::remove_file(link).unwrap();
     assert!(error.contains("is a link"), "{error}");
+}
+
+/// The name is that of one file, wherever the process goes.
+#[test]
+fn a_relative_path_is_resolved_once() {
+    let (directory, elsewhere) = (Directory::new(), Directory::new());
+    let role = format!("chdir|{}|{}", directory.file("relative").display(), elsewhere.0.display());
+    assert_eq!(TestProcess::start(&role).line(), "excluded");
+    assert_eq!(fs::read_dir(&elsewhere.0).unwrap().count(), 0);
 }
 
 #[test]
@@ -113,7 +122,7 @@ fn only_an_unused_semaphore_is_forgotten() {
     assert!(path.exists(), "the next caller creates it again");
     assert!(matches!(Semaphore::forget(&path), Err(Error::InUse { .. })));
     drop(permit);
-    assert!(matches!(Semaphore::forget(&path), Err(Error::InUse { .. })), "the handle keeps its slot");
+    assert!(matches!(Semaphore::forget(&path), Err(Error::InUse { .. })), "the handle may be used again");
     drop(semaphore);
     forget(&path);
     assert!(matches!(Semaphore::forget(&path), Err(Error::Missing { .. })));
@@ -143,7 +152,7 @@ fn a_damaged_unused_file_is_refused_or_works() {
     for round in 0..300 {
         if round % 50 == 0 {
             let _ = fs::remove_file(&path);
-            drop(Semaphore::open_with(&path, 2, 5).unwrap());
+            drop(Semaphore::open(&path, 2).unwrap());
         }
         let good = fs::read(&path).unwrap();
         damage(&path, &mut random, if round % 2 == 0 { 0..good.len() } else { 4096..good.len() });
@@ -167,7 +176,7 @@ fn damage_to_a_file_in_use_causes_no_crash_and_no_hang() {
     let mut random = Random(5);
     for round in 0..60 {
         let path = directory.file(&format!("damaged{round}"));
-        let (one, other) = (Semaphore::open_with(&path, 1, 4).unwrap(), Semaphore::open(&path, 1).unwrap());
+        let (one, other) = (Semaphore::open(&path, 1).unwrap(), Semaphore::open(&path, 1).unwrap());
         let permit = one.acquire().unwrap();
         for _ in 0..3 {
             damage(&path, &mut random, 4096..fs::metadata(&path).unwrap().len() as usize);
@@ -183,16 +192,15 @@ fn damage_to_a_file_in_use_causes_no_crash_and_no_hang() {
 }
 
 #[test]
-fn a_ticket_that_was_never_drawn_is_an_error() {
+fn a_copy_that_was_never_written_is_an_error() {
     let directory = Directory::new();
-    let path = directory.file("ticket");
+    let path = directory.file("copy");
     let (one, other) = (Semaphore::open(&path, 1).unwrap(), Semaphore::open(&path, 1).unwrap());
     let permit = one.acquire().unwrap();
-    let bytes = fs::metadata(&path).unwrap().len();
     let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // The tickets are the first of 64 + 2 * 64 * 63 registers, which are padded to a whole page.
-    let first = bytes - (64 + 2 * 64 * 63_u64 * 8 + 64 * 7).next_multiple_of(4096);
-    file.write_all_at(&u64::MAX.to_le_bytes(), first).unwrap();
+    /// The byte at which the register `Current` begins; `docs/shared-file.md`.
+    const CURRENT: u64 = 4480;
+    file.write_all_at(&u64::MAX.to_le_bytes(), CURRENT).unwrap();
     assert!(matches!(other.acquire_timeout(SHORT), Err(Error::Damaged { .. })));
     drop(permit);
     drop((one, other));

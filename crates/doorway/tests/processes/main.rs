@@ -9,6 +9,7 @@ mod support;
 
 use std::{
     env,
+    path::Path,
     process::{self, Command},
     thread,
     time::{Duration, Instant},
@@ -18,7 +19,7 @@ use doorway::process::{Error, Semaphore};
 use doorway_memory::Memory;
 use doorway_shm::Shared;
 
-use support::{Board, DEAD, PROCESSES, ROLE, Random, THREADS, say, threads_of, wait_for_line};
+use support::{Board, DEAD, MAX_THREADS, ROLE, Random, say, threads_of, wait_for_line};
 
 /// Not a test, but the entry point of the processes that the tests start.
 #[test]
@@ -36,10 +37,10 @@ fn role() {
             let at = m.fetch_add(&board.entries, 1).unwrap();
             m.write(&board.flags[at as usize], number.parse().unwrap()).unwrap();
         }
-        ["compete", path, k, board, number] => {
-            let (semaphore, number) = (open(path, k), number.parse::<usize>().unwrap());
+        ["compete", path, k, board, number, threads] => {
+            let semaphore = open(path, k);
             thread::scope(|scope| {
-                for thread in threads_of(number) {
+                for thread in threads_of(number.parse().unwrap(), threads.parse().unwrap()) {
                     let semaphore = &semaphore;
                     scope.spawn(move || compete(semaphore, board, thread));
                 }
@@ -53,6 +54,15 @@ fn role() {
                 let seen = m.read(&board.entries).unwrap();
                 m.write(&board.entries, seen + 1).unwrap();
             }
+        }
+        ["chdir", path, elsewhere] => {
+            env::set_current_dir(Path::new(path).parent().unwrap()).unwrap();
+            let name = format!("./{}", Path::new(path).file_name().unwrap().to_str().unwrap());
+            let (one, other) = (open(&name, "1"), open(&name, "1"));
+            let _permit = one.acquire().unwrap();
+            env::set_current_dir(elsewhere).unwrap();
+            thread::sleep(Duration::from_millis(150)); // after that a caller checks where the path leads
+            say(if other.try_acquire().unwrap().is_none() { "excluded" } else { "entered" });
         }
         ["parent", path, inherits] => {
             let semaphore = open(path, "1");
@@ -96,7 +106,7 @@ fn compete(semaphore: &Semaphore, board: &str, number: usize) {
         m.write(&board.passages[number], passages).unwrap();
         m.write(&board.flags[number], 2 * passages + 1).unwrap();
         m.fence().unwrap();
-        let others: Vec<(usize, u64)> = (0..PROCESSES * THREADS)
+        let others: Vec<(usize, u64)> = (0..MAX_THREADS)
             .filter(|&other| other != number)
             .map(|other| (other, m.read(&board.flags[other]).unwrap()))
             .filter(|(_, flag)| flag % 2 == 1)

@@ -156,19 +156,59 @@ fn a_panic_of_the_holder_releases_the_permit() {
 
 #[test]
 fn callers_wait_for_a_slot_if_none_is_free() {
+    const MAX_K: usize = 2047;
     let directory = Directory::new();
-    let (path, board) = (directory.file("slots"), directory.file("board"));
-    let (registers, mut m) = Board::create(&board);
-    let semaphore = Semaphore::open_with(&path, 1, 3).unwrap();
-    assert_eq!(semaphore.slots(), 3);
+    let path = directory.file("slots");
+    let semaphore = Semaphore::open(&path, MAX_K).unwrap();
+    let mut permits: Vec<Permit<'_>> = (0..MAX_K).map(|_| semaphore.acquire().unwrap()).collect();
+    let mut indices: Vec<usize> = permits.iter().map(Permit::index).collect();
+    indices.sort_unstable();
+    assert!(indices.into_iter().eq(0..MAX_K));
+    let other = Semaphore::open(&path, MAX_K).unwrap();
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| drop(other.acquire().unwrap()));
+        until(|| semaphore.waiters().len() == 1); // in the last slot
+        assert!(semaphore.acquire_timeout(SHORT).unwrap().is_none());
+        assert!(semaphore.try_acquire().unwrap().is_none());
+        let late = scope.spawn(|| drop(semaphore.acquire().unwrap()));
+        drop(permits.pop());
+        waiter.join().unwrap();
+        late.join().unwrap();
+    });
+}
+
+/// A handle that is not in use costs no slot.
+#[test]
+fn more_idle_handles_than_slots_do_not_block_a_caller() {
+    let directory = Directory::new();
+    let path = directory.file("idle");
+    let handles: Vec<Semaphore> = (0..100).map(|_| Semaphore::open(&path, 1).unwrap()).collect();
+    handles.iter().for_each(|handle| drop(handle.acquire().unwrap()));
+    let file = std::fs::metadata(&path).unwrap().len();
+    assert!(file < 100_000, "all used one slot, and the file has room for few: {file} bytes");
+    assert!(Semaphore::open(&path, 1).unwrap().try_acquire().unwrap().is_some());
+}
+
+#[test]
+fn a_change_of_the_capacity_lets_waiters_in_or_keeps_them_out() {
+    let directory = Directory::new();
+    let semaphore = Semaphore::open(directory.file("resize"), 1).unwrap();
+    let other = Semaphore::existing(semaphore.path()).unwrap();
     let permit = semaphore.acquire().unwrap();
-    let text = format!("count|{}|{}|50", path.display(), board.display());
-    let children: Vec<TestProcess> = (0..6).map(|_| TestProcess::start(&text)).collect();
-    until(|| semaphore.waiters().len() == 2);
-    let other = Semaphore::open(&path, 1).unwrap();
-    assert!(other.acquire_timeout(SHORT).unwrap().is_none());
-    drop(permit);
-    drop((other, semaphore));
-    children.into_iter().for_each(TestProcess::succeeds);
-    assert_eq!(m.read(&registers.entries), Ok(300));
+    thread::scope(|scope| {
+        let waiters = [(); 2].map(|()| scope.spawn(|| semaphore.acquire().unwrap()));
+        until(|| semaphore.waiters().len() == 2);
+        assert_eq!(other.resize(3).unwrap(), 3, "both waiters are holders now");
+        let [first, second] = waiters.map(|waiter| waiter.join().unwrap());
+        let mut indices = [permit.index(), first.index(), second.index()];
+        indices.sort_unstable();
+        assert_eq!(indices, [0, 1, 2]);
+        assert_eq!((semaphore.resize(2).unwrap(), other.k()), (3, 2));
+        drop(permit);
+        assert!(other.try_acquire().unwrap().is_none(), "there are still two holders");
+        drop(first);
+        let third = other.try_acquire().unwrap().unwrap();
+        assert!(third.index() < 2, "an index is below the capacity of the moment");
+    });
+    assert!(semaphore.resize(0).is_err() && semaphore.resize(2048).is_err());
 }

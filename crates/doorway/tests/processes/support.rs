@@ -21,13 +21,12 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 /// How long a test waits to see that an event does not happen.
 pub(crate) const SHORT: Duration = Duration::from_millis(60);
 
-/// How many processes `kill_at_random` runs at once, and the threads of each.
-pub(crate) const PROCESSES: usize = 5;
-pub(crate) const THREADS: usize = 2;
+/// The largest number of threads that a board is for.
+pub(crate) const MAX_THREADS: usize = 200;
 
-/// The numbers of a process' threads.
-pub(crate) fn threads_of(process: usize) -> std::ops::Range<usize> {
-    process * THREADS..(process + 1) * THREADS
+/// The numbers of a process' threads, if each has this many.
+pub(crate) fn threads_of(process: usize, threads: usize) -> std::ops::Range<usize> {
+    process * threads..(process + 1) * threads
 }
 
 /// The flag of a killed thread.
@@ -46,18 +45,17 @@ impl Board {
         let mut plan = Plan::new();
         let entries = plan.shared("entries", 0);
         let violations = plan.shared("violations", 0);
-        let (flags, passages) =
-            (plan.array("flag", PROCESSES * THREADS, 0), plan.array("passages", PROCESSES * THREADS, 0));
+        let (flags, passages) = (plan.array("flag", MAX_THREADS, 0), plan.array("passages", MAX_THREADS, 0));
         (plan, Board { entries, violations, flags, passages })
     }
 
     pub(crate) fn create(path: &Path) -> (Board, Shared) {
-        Mapping::open_or_create(&Location::path(path), 1, 2, || Board::plan().0.registers()).unwrap();
+        Mapping::open_or_create(&Location::path(path).unwrap(), 1, 2, || Board::plan().0).unwrap();
         Board::open(path)
     }
 
     pub(crate) fn open(path: impl AsRef<Path>) -> (Board, Shared) {
-        let mapping = Mapping::open(&Location::path(path.as_ref())).unwrap();
+        let mapping = Mapping::open(&Location::path(path.as_ref()).unwrap()).unwrap();
         let (plan, board) = Board::plan();
         (board, File::new(mapping, plan).unwrap().memory(0))
     }

@@ -1,5 +1,8 @@
-//! Tests of `doorway run`, `status` and `forget` with real processes and signals.
+//! Tests of `doorway run`, `status`, `resize` and `forget` with real processes and signals.
 #![cfg(target_os = "linux")]
+
+mod cron;
+mod features;
 
 use std::{
     fs,
@@ -17,7 +20,7 @@ use std::{
 
 use serde_json::Value;
 
-/// A runtime directory of its own for each test.
+/// A directory for each test, with one for names in it.
 struct Home(PathBuf);
 
 impl Home {
@@ -31,7 +34,7 @@ impl Home {
 
     fn doorway(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_doorway"));
-        command.args(arguments).env("XDG_RUNTIME_DIR", &self.0).stdin(Stdio::null());
+        command.args(arguments).env("DOORWAY_DIR", self.path("doorway")).stdin(Stdio::null());
         command
     }
 
@@ -56,6 +59,11 @@ impl Home {
 
     fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
+    }
+
+    /// Whether there is a semaphore of this name.
+    fn has(&self, name: &str) -> bool {
+        self.path("doorway").join(name).exists()
     }
 }
 
@@ -142,10 +150,20 @@ fn refuses_wrong_calls_with_a_message() {
     assert_eq!(home.code(&["run", "-k", "2", "gpu", "--", "true"]), Some(0));
     for (arguments, says) in [
         (&["run", "-k", "3", "gpu", "--", "true"][..], "has capacity 2, not 3"),
-        (&["run", "gpu"], "CMD"),
+        (&["run", "gpu"], "there is no command"),
+        (&["run", "9"], "does not lock descriptors"),
+        (&["run", "-s", "gpu", "true"], "there are no shared permits"),
+        (&["run", "-u", "gpu", "true"], "there is nothing to unlock"),
+        (&["run", "gpu", "--nope", "true"], "`--nope` is neither an option nor a command"),
+        (&["run", "gpu", "-c", "one", "two"], "takes one line for the shell"),
+        (&["run", "-k", "3000", "x", "--", "true"], "capacity 3000 is out of range; it must be from 1 to 2047"),
+        (&["run", "--nope", "gpu", "true"], "see `doorway run --help`"),
+        (&["resize", "gpu", "0"], "see `doorway resize --help`"),
+        (&["resize", "gpu", "2048"], "out of range"),
+        (&["resize", "nothing", "2"], "does not exist"),
         (&["run", "-k", "0", "gpu", "--", "true"], "0"),
         (&["run", "-w", "soon", "gpu", "--", "true"], "soon"),
-        (&["run", ".hidden", "--", "true"], "is not a valid name"),
+        (&["run", ".hidden", "--", "true"], "begins with a dot"),
         (&["run", "/no/such/directory/x", "--", "true"], "/no/such/directory/x"),
         (&["status", "nothing"], "does not exist"),
         (&["forget", "nothing"], "does not exist"),
@@ -185,7 +203,7 @@ fn status_shows_the_queue_and_waiters_enter_in_order() {
             home.status("gpu")["holders"].as_array().unwrap().len()
                 + home.status("gpu")["waiters"].as_array().unwrap().len()
         };
-        until("the job has arrived", || home.path("doorway").join("gpu").exists() && participants() == i + 1);
+        until("the job has arrived", || home.has("gpu") && participants() == i + 1);
     }
     let status = home.status("gpu");
     assert_eq!(pids(&status["holders"]), [u64::from(jobs[0].id()), jobs[1].id().into()]);
@@ -206,7 +224,7 @@ fn status_shows_the_queue_and_waiters_enter_in_order() {
     let order: Vec<usize> = fs::read_to_string(&log).unwrap().lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(order[2..], [2, 3, 4, 5]);
     assert_eq!(home.code(&["forget", "gpu"]), Some(0));
-    assert!(!home.path("doorway").join("gpu").exists());
+    assert!(!home.has("gpu"));
 }
 
 #[test]
@@ -234,9 +252,7 @@ fn forwards_signals_to_the_command() {
 fn a_killed_waiter_leaves_the_queue() {
     let home = Home::new();
     let mut holder = home.start(&["run", "gpu", "--", "sleep", "1000"]);
-    until("the semaphore has a holder", || {
-        home.path("doorway").join("gpu").exists() && pids(&home.status("gpu")["holders"]).len() == 1
-    });
+    until("the semaphore has a holder", || home.has("gpu") && pids(&home.status("gpu")["holders"]).len() == 1);
     let mut waiter = home.start(&["run", "gpu", "--", "true"]);
     until("the semaphore has a waiter", || pids(&home.status("gpu")["waiters"]).len() == 1);
     // Not SIGINT, which processes that a script starts in the background ignore.
@@ -323,7 +339,7 @@ fn two_users_share_a_file_that_both_may_open() {
             .args(arguments)
             .uid(OTHER_USER)
             .gid(OTHER_USER)
-            .env_remove("XDG_RUNTIME_DIR")
+            .env_remove("DOORWAY_DIR")
             .output()
             .unwrap()
     };
