@@ -67,7 +67,7 @@ extern crate std;
 pub mod conformance;
 mod cost;
 mod count;
-#[doc = include_str!("../../../docs/glossary.md")]
+#[doc = include_str!("glossary.md")]
 pub mod glossary {}
 mod linked;
 mod local;
