@@ -265,9 +265,11 @@ impl File {
     /// `version` is to differ for descriptions that differ.
     #[inline(always)]
     pub fn describe(&self, memory: &Shared, version: u64, description: &str) {
-        let life = self.life.get().copied().unwrap_or(0);
-        let started = *self.started.get_or_init(|| started().unwrap_or(0));
-        memory.record().set_owner(life.wrapping_add(version), process::id(), started, description);
+        let tag = self.life.get().copied().unwrap_or(0).wrapping_add(version);
+        if !memory.record().is_of(tag) {
+            let started = *self.started.get_or_init(|| started().unwrap_or(0));
+            memory.record().set_owner(tag, process::id(), started, description);
+        }
     }
 
     /// Whether the slot's owner, or a child that inherited its descriptor, is alive. A free slot has no living owner.

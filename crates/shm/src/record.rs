@@ -113,16 +113,18 @@ impl<'a> Record<'a> {
         self.word(WATCHES).store(1, Relaxed);
     }
 
-    /// Records the owner's process, unless the record is already that of this owner: owners are told apart by `tag`.
+    /// Whether the record is that of this owner, with this description: both are told apart by `tag`.
     #[inline(always)]
+    pub(crate) fn is_of(&self, tag: u64) -> bool {
+        self.word(TAG).load(Relaxed) == tag
+    }
+
+    /// Records the owner's process and its description.
     pub(crate) fn set_owner(&self, tag: u64, pid: u32, started: u64, description: &str) {
-        if self.word(TAG).load(Relaxed) != tag {
-            self.word(TAG).store(0, Relaxed);
-            self.word(PID).store(u64::from(pid), Relaxed);
-            self.word(STARTED).store(started, Relaxed);
-            self.describe(description);
-            self.word(TAG).store(tag, Release);
-        }
+        self.word(PID).store(u64::from(pid), Relaxed);
+        self.word(STARTED).store(started, Relaxed);
+        self.describe(description);
+        self.word(TAG).store(tag, Release);
     }
 
     /// Sets the owner's description of itself, for this passage.

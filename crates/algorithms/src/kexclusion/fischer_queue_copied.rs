@@ -411,7 +411,7 @@ impl Value for Word {
 impl fmt::Debug for Word {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((k, length)) = self.k_and_length() {
-            return write!(f, "{length} in line, k = {k}");
+            return write!(f, "{length} in the queue, k = {k}");
         }
         let mut list = f.debug_list();
         for Entry { process, name } in self.entries() {

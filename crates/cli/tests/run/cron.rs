@@ -92,7 +92,7 @@ fn a_process_that_is_stopped_while_it_takes_a_slot_blocks_nobody() {
         stopped.args(["-qq", "-o", "/dev/null", "-e", &format!("inject=fcntl:signal=SIGSTOP:when={call}")]);
         stopped.args([env!("CARGO_BIN_EXE_doorway"), "run", "-k", "2", path.to_str().unwrap(), "--", "true"]);
         let mut stopped = stopped.process_group(0).stdin(Stdio::null()).spawn().unwrap();
-        // It may end, too, without so many calls.
+        // It may also end before that call.
         let is_stopped = |stopped: &Child| {
             let stat = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             children(stopped).first().map(stat).is_some_and(|stat| stat.contains(") T ") || stat.contains(") t "))
@@ -236,6 +236,45 @@ fn the_status_of_a_file_that_may_only_be_read_is_shown() {
         |arguments: &[&str]| Command::new(&program).args(arguments).uid(OTHER_USER).gid(OTHER_USER).output().unwrap();
     assert_eq!(run(&["status", &path]).status.code(), Some(0));
     assert_eq!(run(&["run", &path, "--", "true"]).status.code(), Some(2));
+}
+
+/// As `docs/running.md` describes it: a directory whose group passes on to its files.
+#[test]
+fn a_group_shares_a_path_and_others_look_only_if_they_may_read() {
+    const GROUP: u32 = 54321;
+    let home = Home::new();
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    if fs::metadata(&home.0).unwrap().uid() != 0 {
+        eprintln!("skipped: only root can act as several users");
+        return;
+    }
+    let set = |path: &std::path::Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set(&home.0, 0o755);
+    // A copy, since the other users may not have access to the build directory.
+    let program = home.path("program");
+    fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
+    let shared = home.path("shared");
+    fs::create_dir(&shared).unwrap();
+    chown(&shared, None, Some(GROUP)).unwrap();
+    set(&shared, 0o2770);
+    let path = shared.join("gpu");
+    let run = |user: u32, group: u32, words: &str| {
+        let line = format!("umask 007; exec {} {words}", program.display());
+        Command::new("sh").args(["-c", &line]).uid(user).gid(group).output().unwrap()
+    };
+    let (run_true, status) = (format!("run -n {} true", path.display()), format!("status {}", path.display()));
+    assert_eq!(run(54001, GROUP, &run_true).status.code(), Some(0));
+    let found = fs::metadata(&path).unwrap();
+    assert_eq!((found.uid(), found.gid(), found.mode() & 0o777), (54001, GROUP, 0o660));
+    assert_eq!(run(54002, GROUP, &run_true).status.code(), Some(0), "a member of the group");
+    let stranger = |words: &str| {
+        let output = run(54003, 54003, words);
+        (output.status.code(), text(&output.stderr).contains("Permission denied"))
+    };
+    assert_eq!((stranger(&run_true), stranger(&status)), ((Some(2), true), (Some(2), true)));
+    set(&shared, 0o2775);
+    set(&path, 0o664);
+    assert_eq!((stranger(&run_true), stranger(&status)), ((Some(2), true), (Some(0), false)));
 }
 
 #[test]

@@ -125,16 +125,24 @@ impl FileQueue {
         self.file.record(entry.process)
     }
 
-    /// Reaps the dead among the holders and the first waiters, as the owner of `by`, which is not changing the queue.
-    /// Returns how many there were.
+    /// Reaps the dead ahead of the waiters that would be the first without them, as the owner of `by`, which is not
+    /// changing the queue. Returns how many there were.
     ///
     /// The liveness of a process is found out after it was read that it is in the queue. If it leaves meanwhile, and
     /// another process takes its slot, then the queue has changed, and `change` begins again.
     pub(super) fn reap_dead(&self, by: Pid) -> usize {
         let reaped = self.algorithm.change(&mut self.file.memory(by), by, |queue| {
-            let concerned = queue.entries().iter().take(holders(queue) + WATCHING_WAITERS);
-            let dead = concerned.filter_map(|entry| Some((entry.process, self.file.dead_owner(entry.process)?)));
-            let dead: Vec<(Pid, u64)> = dead.collect();
+            let concerned = holders(queue).max(queue.k()) + WATCHING_WAITERS;
+            let (mut living, mut dead) = (0, Vec::<(Pid, u64)>::new());
+            for entry in queue.entries() {
+                match self.file.dead_owner(entry.process) {
+                    Some(owner) => dead.push((entry.process, owner)),
+                    None => living += 1,
+                }
+                if living == concerned {
+                    break;
+                }
+            }
             if !dead.is_empty() {
                 queue.retain(|entry| dead.iter().all(|(slot, _)| *slot != entry.process));
             }

@@ -95,6 +95,23 @@ fn dead_waiters_do_not_block_the_queue() {
 }
 
 #[test]
+fn a_row_of_dead_processes_is_reaped_at_once() {
+    let directory = Directory::new();
+    let path = directory.file("row");
+    let semaphore = Semaphore::open(&path, 1).unwrap();
+    let processes: Vec<TestProcess> = (1..=6)
+        .map(|count| {
+            let process = TestProcess::start(&format!("hold|{}|1", path.display()));
+            until(|| semaphore.holders().len() + semaphore.waiters().len() == count);
+            process
+        })
+        .collect();
+    drop(processes); // kills them
+    assert!(semaphore.try_acquire().unwrap().is_some());
+    assert!(semaphore.waiters().is_empty());
+}
+
+#[test]
 fn kills_at_random_moments_break_neither_exclusion_nor_capacity() {
     kill_at_random(150, 5, 2);
 }
