@@ -1,6 +1,6 @@
 //! The memory from the point of view of the owner of one slot.
 use std::{
-    fmt, hint,
+    fmt, hint, mem,
     ops::ControlFlow::{self, Break, Continue},
     sync::{
         Arc,
@@ -79,6 +79,8 @@ pub struct Shared {
     spins: u32,
     /// The doorbell's count when this waiter announced that it parks.
     announced: Option<u32>,
+    /// Whether this waiter was woken, and has not checked since.
+    is_woken: bool,
     park_timeout: Duration,
     deadline: Option<Instant>,
     watch: Option<Arc<dyn Watch>>,
@@ -95,6 +97,7 @@ impl Shared {
             halt: None,
             spins: 0,
             announced: None,
+            is_woken: false,
             park_timeout: FIRST_PARK,
             deadline: None,
             watch: None,
@@ -138,7 +141,8 @@ impl Shared {
     /// Begins a passage that waits until the deadline at most.
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
-        (self.halt, self.spins, self.park_timeout, self.deadline) = (None, 0, FIRST_PARK, deadline);
+        (self.halt, self.spins, self.is_woken) = (None, 0, false);
+        (self.park_timeout, self.deadline) = (FIRST_PARK, deadline);
     }
 
     /// Whether this passage has waited for more than 40 spins, after which a waiter parks.
@@ -222,18 +226,24 @@ impl Shared {
         } else if let Some(count) = self.announced {
             let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let timeout = left.map_or(self.park_timeout, |left| left.min(self.park_timeout));
-            let why = if self.region.park(self.slot, count, timeout) {
-                Why::Timeout
+            if self.region.park(self.slot, count, timeout) {
+                self.check(Why::Timeout);
             } else {
-                self.announced = None;
-                Why::Woken
-            };
-            if let Some(watch) = &self.watch {
-                self.park_timeout = watch.check(self.slot, why);
+                (self.announced, self.is_woken) = (None, true);
             }
         } else {
             self.wake();
+            // Only now: most waiters that are woken need not park again.
+            if mem::take(&mut self.is_woken) {
+                self.check(Why::Woken);
+            }
             self.announced = Some(self.region.announce(self.slot));
+        }
+    }
+
+    fn check(&mut self, why: Why) {
+        if let Some(watch) = &self.watch {
+            self.park_timeout = watch.check(self.slot, why);
         }
     }
 }
