@@ -167,6 +167,26 @@ fn a_hundred_attempts_at_once_fill_a_capacity_of_a_hundred() {
 }
 
 #[test]
+fn a_hundred_waiting_commands_are_shown_and_served_in_order() {
+    let home = Home::new();
+    let log = home.path("log");
+    let mut holder = home.start(&["run", "gpu", "sleep", "1000"]);
+    until("it holds", || home.has("gpu") && pids(&home.status("gpu")["holders"]).len() == 1);
+    let mut jobs = Vec::new();
+    for i in 0..100 {
+        jobs.push(home.start(&["run", "gpu", "-c", &format!("echo {i} >> {}", log.display())]));
+        until("it waits", || pids(&home.status("gpu")["waiters"]).len() == i + 1);
+    }
+    let waiting: Vec<u64> = jobs.iter().map(|job| job.id().into()).collect();
+    assert_eq!(pids(&home.status("gpu")["waiters"]), waiting);
+    signal(&holder, "-TERM");
+    holder.wait().unwrap();
+    assert!(jobs.into_iter().all(|mut job| job.wait().unwrap().code() == Some(0)));
+    let order: Vec<usize> = fs::read_to_string(&log).unwrap().lines().map(|line| line.parse().unwrap()).collect();
+    assert!(order.into_iter().eq(0..100));
+}
+
+#[test]
 fn unused_names_are_forgotten_and_used_ones_are_kept() {
     let home = Home::new();
     for name in ["a", "b", "c"] {
