@@ -143,7 +143,7 @@ fn a_name_does_not_depend_on_the_runtime_directory() {
 fn what_a_terminal_would_obey_is_escaped_and_long_commands_end_in_an_ellipsis() {
     let home = Home::new();
     let name = "x\u{1b}[2J";
-    let line = format!("sleep 1000 # \u{1b}]0;title\u{7}\r\n{}", "long ".repeat(60));
+    let line = format!("exec sleep 1000 # \u{1b}]0;title\u{7}\r\n{}", "long ".repeat(60));
     let mut holder = home.start(&["run", name, "--", "sh", "-c", &line]);
     until("it holds", || {
         home.output(&["status", name]).stdout.contains(&b'\n') && pids(&home.status(name)["holders"]).len() == 1
