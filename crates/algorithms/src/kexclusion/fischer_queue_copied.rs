@@ -307,6 +307,12 @@ impl Queue {
         &self.entries
     }
 
+    /// The number of processes that have a name: the first ones.
+    #[must_use]
+    pub fn named(&self) -> usize {
+        self.entries.iter().take_while(|entry| entry.name.is_some()).count()
+    }
+
     /// The process' name, if it is in the queue and has one.
     #[must_use]
     pub fn name(&self, process: Pid) -> Option<usize> {
@@ -342,7 +348,7 @@ impl Queue {
 
     /// Line 8, its second half.
     fn assign(&mut self) {
-        let mut named = self.entries.iter().take_while(|entry| entry.name.is_some()).count();
+        let mut named = self.named();
         while named < self.k.min(self.entries.len()) {
             let is_free = |name: &usize| self.entries[..named].iter().all(|entry| entry.name != Some(*name));
             self.entries[named].name = (0..self.k).find(is_free);
@@ -473,8 +479,8 @@ mod tests {
     }
 
     fn is_right(before: &Queue, after: &Queue) {
-        let named = |queue: &Queue| queue.entries.iter().filter(|entry| entry.name.is_some()).count();
-        let count = named(after);
+        let count = after.entries.iter().filter(|entry| entry.name.is_some()).count();
+        assert_eq!(after.named(), count);
         assert!(after.entries[..count].iter().all(|entry| entry.name.is_some()), "names are given in order of arrival");
         let names: BTreeSet<usize> = after.entries.iter().filter_map(|entry| entry.name).collect();
         assert_eq!(names.len(), count, "no two processes have the same name");

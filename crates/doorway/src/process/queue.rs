@@ -13,7 +13,7 @@ use std::{
 
 use doorway_algorithms::kexclusion::fischer_queue_copied::{Entry, FischerQueueCopied, Queue};
 use doorway_memory::Pid;
-use doorway_shm::{Error, File, Halt, Location, MAX_SLOTS, Mapping, Plan, Record, Shared, Watch, Watchman, Why};
+use doorway_shm::{Error, File, Location, MAX_SLOTS, Mapping, Plan, Record, Shared, Watch, Watchman, Why};
 
 /// How often the first waiter checks whether the holders are alive, for each [`CHECKS_AT_ONCE`] of them. It begins a few
 /// milliseconds after arrival.
@@ -100,7 +100,7 @@ impl FileQueue {
     /// The queue as it is now.
     pub(super) fn snapshot(&self) -> Result<Queue, Error> {
         let found = self.algorithm.queue(&mut self.file.memory(0)).ok().filter(|queue| self.is_sound(queue));
-        found.ok_or_else(|| self.damaged(Halt::Damaged))
+        found.ok_or_else(|| self.damaged())
     }
 
     /// The capacity; if the file is damaged, the one that it has when it is reset.
@@ -116,7 +116,8 @@ impl FileQueue {
         (1..slots).contains(&queue.k()) && queue.entries().iter().all(|entry| is_new(entry.process))
     }
 
-    pub(super) fn damaged(&self, _: Halt) -> Error {
+    /// The error of a damaged file.
+    pub(super) fn damaged(&self) -> Error {
         Error::Damaged { path: self.file.location().as_path().to_owned() }
     }
 
@@ -132,7 +133,7 @@ impl FileQueue {
     /// another process takes its slot, then the queue has changed, and `change` begins again.
     pub(super) fn reap_dead(&self, by: Pid) -> usize {
         let reaped = self.algorithm.change(&mut self.file.memory(by), by, |queue| {
-            let concerned = holders(queue).max(queue.k()) + WATCHING_WAITERS;
+            let concerned = queue.named().max(queue.k()) + WATCHING_WAITERS;
             let (mut living, mut dead) = (0, Vec::<(Pid, u64)>::new());
             for entry in queue.entries() {
                 match self.file.dead_owner(entry.process) {
@@ -198,11 +199,6 @@ impl FileQueue {
     }
 }
 
-/// The number of processes that have a name.
-pub(super) fn holders(queue: &Queue) -> usize {
-    queue.entries().iter().take_while(|entry| entry.name.is_some()).count()
-}
-
 /// Builds the algorithm on the registers of a mapped file, for the capacity and the number of slots in its header.
 fn build(mapping: Mapping) -> Result<(FischerQueueCopied<Shared>, File), Error> {
     let (algorithm, plan) = plan(mapping.k(), mapping.slots());
@@ -226,7 +222,7 @@ impl Watch for FileQueue {
         let Some(position) = queue.entries().iter().position(|entry| entry.process == slot) else {
             return LIVENESS_CHECK_INTERVAL;
         };
-        let holders = holders(&queue);
+        let holders = queue.named();
         let mut first = queue.entries().iter().skip(holders).take(WATCHING_WAITERS);
         if position < holders + WATCHING_WAITERS || !first.any(|entry| self.file.is_alive(entry.process)) {
             if let Some(record) = self.file.record(slot) {
@@ -245,7 +241,7 @@ impl Watch for FileQueue {
 
     fn to_wake(&self) -> Vec<Pid> {
         let Ok(queue) = self.snapshot() else { return Vec::new() };
-        let holders = holders(&queue);
+        let holders = queue.named();
         let (inside, waiting) = queue.entries().split_at(holders);
         let has_just_become_first = |entry: &&Entry| self.record(entry).is_some_and(|record| !record.watches());
         let first = waiting.iter().take(WATCHING_WAITERS).filter(has_just_become_first);

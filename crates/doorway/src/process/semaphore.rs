@@ -11,7 +11,7 @@ use doorway_shm::{Error, File, ForkDetector, Location, MAX_SLOTS, Taken, locate}
 
 use super::{
     Participant, Permit,
-    queue::{FileQueue, holders},
+    queue::FileQueue,
     slot::{Mode, Slot},
 };
 
@@ -19,6 +19,10 @@ use super::{
 const PAUSE_WHEN_BUSY: Duration = Duration::from_micros(50);
 const PAUSE_WHEN_NO_SLOT_IS_FREE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(10);
+
+/// How long `try_acquire` waits for a slot, which another process that looks whether the file is unused may deny it for a
+/// moment.
+const MAX_TRY: Duration = Duration::from_millis(5);
 
 /// A semaphore with at most k holders, in order of arrival, for processes and their threads.
 ///
@@ -314,7 +318,7 @@ impl Semaphore {
     pub fn participants(&self) -> (Vec<Participant>, Vec<Participant>) {
         let queue = self.queue();
         let Ok(snapshot) = queue.snapshot() else { return Default::default() };
-        let (inside, waiting) = snapshot.entries().split_at(holders(&snapshot));
+        let (inside, waiting) = snapshot.entries().split_at(snapshot.named());
         let shown = |entries: &[_]| entries.iter().filter_map(|entry| queue.participant(entry)).collect();
         (shown(inside), shown(waiting))
     }
@@ -330,7 +334,7 @@ impl Semaphore {
     fn enter(&self, mode: Mode) -> Result<Option<Permit<'_>>, Error> {
         let deadline = match mode {
             Mode::Wait(deadline) => deadline,
-            Mode::Try => Some(Instant::now()),
+            Mode::Try => Some(Instant::now() + MAX_TRY),
         };
         loop {
             let Some(mut slot) = self.take_slot(deadline)? else { return Ok(None) };

@@ -8,7 +8,7 @@ use std::{
 use doorway_memory::{Abort, Exclusion, Pid};
 use doorway_shm::{Error, File, Halt, Shared, Taken};
 
-use super::queue::{FileQueue, holders};
+use super::queue::FileQueue;
 
 /// How a caller enters.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ impl Slot {
         self.memory.begin(None);
         let removed = self.queue.algorithm.abort(&mut self.memory, number, &None);
         self.memory.flush();
-        removed.map_err(|halt| self.queue.damaged(halt))?;
+        removed.map_err(|_| self.queue.damaged())?;
         Ok(true)
     }
 
@@ -131,7 +131,7 @@ impl Slot {
         self.end();
         match aborted.err().unwrap_or(halt) {
             Halt::Abort => Ok(false),
-            halt @ Halt::Damaged => Err(self.queue.damaged(halt)),
+            Halt::Damaged => Err(self.queue.damaged()),
         }
     }
 
@@ -172,10 +172,10 @@ impl Slot {
         self.memory.begin(None);
         let resized = self.queue.algorithm.change(&mut self.memory, number, |queue| {
             queue.resize(k);
-            holders(queue)
+            queue.named()
         });
         self.end();
-        resized.map_err(|halt| self.queue.damaged(halt))
+        resized.map_err(|_| self.queue.damaged())
     }
 }
 
