@@ -11,7 +11,7 @@ use std::{
 };
 
 use clap::Args;
-use doorway::process::{Error, Participant, Semaphore, names};
+use doorway::process::{Error, Participant, Process, Semaphore, names};
 use rustix::termios::tcgetwinsize;
 use serde_json::{Value, json};
 use signal_hook::{
@@ -21,7 +21,6 @@ use signal_hook::{
 
 use crate::{
     output::{Answer, HOLDS, Trouble, complain},
-    run::Process,
     words::{cut, span, terminal_width, visible},
 };
 

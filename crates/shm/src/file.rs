@@ -1,7 +1,6 @@
 //! The file with an algorithm's registers: lives, and taking and releasing slots.
 use std::{
-    fs,
-    io::{self, Read},
+    fs, io,
     os::fd::{AsFd, BorrowedFd},
     process,
     sync::{
@@ -17,8 +16,8 @@ use rustix::{
 };
 
 use crate::{
-    Error, ForkDetector, Location, Mapping, Plan, Record, Shared, header::OTHER_ALGORITHM, locks, mapping::random,
-    region::Region,
+    Error, ForkDetector, Location, Mapping, Plan, Process, Record, Shared, header::OTHER_ALGORITHM, locks,
+    mapping::random, region::Region,
 };
 
 /// The byte whose lock shows that an open file description is open.
@@ -267,7 +266,7 @@ impl File {
     pub fn describe(&self, memory: &Shared, version: u64, description: &str) {
         let tag = self.life.get().copied().unwrap_or(0).wrapping_add(version);
         if !memory.record().is_of(tag) {
-            let started = *self.started.get_or_init(|| started().unwrap_or(0));
+            let started = *self.started.get_or_init(|| Process::of(process::id()).map_or(0, |process| process.started));
             memory.record().set_owner(tag, process::id(), started, description);
         }
     }
@@ -356,14 +355,4 @@ impl File {
         let now = clock_gettime(ClockId::RealtimeCoarse);
         (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
     }
-}
-
-/// The start time of this process, in clock ticks since boot: field 22 of `/proc/self/stat`.
-fn started() -> io::Result<u64> {
-    let mut bytes = [0; 1024]; // enough for the line up to there, in one read
-    let length = fs::File::open("/proc/self/stat")?.read(&mut bytes)?;
-    let stat = String::from_utf8_lossy(&bytes[..length]);
-    // Field 2 is the command in parentheses, which may itself contain spaces and parentheses.
-    let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
-    after.split_whitespace().nth(19).and_then(|field| field.parse().ok()).ok_or(io::ErrorKind::InvalidData.into())
 }

@@ -25,6 +25,7 @@
 //! | [`Record`] | the owner of a slot, and its description of itself |
 //! | [`Watch`] | lets a waiter detect dead processes, and a writer know which parked waiters to wake |
 //! | [`Watchman`] | a thread that the kernel notifies when a process ends |
+//! | [`Process`] | a process, as the kernel shows it |
 //! | [`ForkDetector`] | whether the current process is a forked child |
 //!
 //! A process opens a file in three steps: [`Mapping::open`] reads the header and maps the file; the algorithm is built
@@ -61,6 +62,7 @@ mod map;
 mod mapping;
 mod memory;
 mod plan;
+mod process;
 mod record;
 mod region;
 mod watch;
@@ -73,6 +75,7 @@ pub use map::ForkDetector;
 pub use mapping::Mapping;
 pub use memory::{Halt, Shared};
 pub use plan::{Plan, Reg, Run};
+pub use process::Process;
 pub use record::Record;
 pub use region::MAX_SLOTS;
 pub use watch::{Watch, Why};

@@ -19,8 +19,6 @@ use crate::{
     words::{quoted, span, visible},
 };
 
-pub(crate) use reentry::Process;
-
 pub(crate) const ABOUT: &str = "Runs a command in order of arrival, with at most k commands at a time";
 
 pub(crate) const EXAMPLES: &str = "\

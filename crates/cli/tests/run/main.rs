@@ -61,6 +61,18 @@ impl Home {
         self.0.join(name)
     }
 
+    /// A copy of the program that every user can execute, for root to act as other users; `None` for other users.
+    fn program_for_all(&self) -> Option<PathBuf> {
+        if fs::metadata(&self.0).unwrap().uid() != 0 {
+            eprintln!("skipped: only root can act as several users");
+            return None;
+        }
+        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o755)).unwrap();
+        let program = self.path("program");
+        fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
+        Some(program)
+    }
+
     /// Whether there is a semaphore of this name.
     fn has(&self, name: &str) -> bool {
         self.path("doorway").join(name).exists()
@@ -325,14 +337,7 @@ fn a_name_with_a_slash_is_the_path_of_the_file() {
 fn two_users_share_a_file_that_both_may_open() {
     const OTHER_USER: u32 = 65534;
     let home = Home::new();
-    if fs::metadata(&home.0).unwrap().uid() != 0 {
-        eprintln!("skipped: only root can act as two users");
-        return;
-    }
-    fs::set_permissions(&home.0, fs::Permissions::from_mode(0o777)).unwrap();
-    // A copy, since the other user may not have access to the build directory.
-    let program = home.path("doorway");
-    fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
+    let Some(program) = home.program_for_all() else { return };
     let path = home.path("shared").to_str().unwrap().to_string();
     let as_other_user = |arguments: &[&str]| {
         Command::new(&program)

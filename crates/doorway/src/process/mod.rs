@@ -57,7 +57,7 @@ mod queue;
 mod semaphore;
 mod slot;
 
-pub use doorway_shm::{Error, names};
+pub use doorway_shm::{Error, Process, names};
 pub use participant::Participant;
 pub use permit::Permit;
 pub use semaphore::Semaphore;
