@@ -1,7 +1,11 @@
 //! What a command may meet in a cron job, in a service or on a shared machine: each test failed once.
 use std::{
     fs,
-    os::unix::{fs::symlink, process::CommandExt},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt, chown, symlink},
+        process::CommandExt,
+    },
+    path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
@@ -120,23 +124,18 @@ fn a_process_that_is_stopped_while_it_takes_a_slot_blocks_nobody() {
 #[test]
 fn a_name_does_not_depend_on_the_runtime_directory() {
     let home = Home::new();
-    let path = |runtime: Option<&str>| {
+    let runtime = home.path("runtime");
+    fs::create_dir(&runtime).unwrap();
+    let name = format!("test-{}", std::process::id());
+    let code = |arguments: &[&str], runtime: Option<&PathBuf>| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_doorway"));
-        command.args(["status", "--json"]).env_remove("XDG_RUNTIME_DIR").env_remove("DOORWAY_DIR");
-        if let Some(runtime) = runtime {
-            command.env("XDG_RUNTIME_DIR", runtime);
-        }
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", text(&output.stderr));
-        text(&output.stdout)
+        command.args(arguments).env_remove("XDG_RUNTIME_DIR").env_remove("DOORWAY_DIR");
+        command.envs(runtime.map(|runtime| ("XDG_RUNTIME_DIR", runtime))).output().unwrap().status.code()
     };
-    fs::create_dir(home.path("runtime")).unwrap();
-    assert_eq!(path(None), path(home.path("runtime").to_str()));
-    assert_eq!(
-        fs::read_dir(home.path("runtime")).unwrap().count(),
-        0,
-        "nothing is left in the directory of another user"
-    );
+    assert_eq!(code(&["run", &name, "true"], Some(&runtime)), Some(0));
+    assert_eq!(code(&["status", &name], None), Some(0), "it is the same name without the directory");
+    assert_eq!(code(&["forget", &name], Some(&runtime)), Some(0));
+    assert_eq!(fs::read_dir(&runtime).unwrap().count(), 0, "nothing is left in a directory of perhaps another user");
 }
 
 #[test]
@@ -222,16 +221,8 @@ fn the_status_of_a_file_that_may_only_be_read_is_shown() {
     let home = Home::new();
     let path = home.path("shared").to_str().unwrap().to_string();
     assert_eq!(home.code(&["run", &path, "--", "true"]), Some(0));
-    use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    if fs::metadata(&home.0).unwrap().uid() != 0 {
-        eprintln!("skipped: only root can act as two users");
-        return;
-    }
-    fs::set_permissions(&home.0, fs::Permissions::from_mode(0o755)).unwrap();
+    let Some(program) = home.program_for_all() else { return };
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    // A copy, since the other user may not have access to the build directory.
-    let program = home.path("program");
-    fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
     let run =
         |arguments: &[&str]| Command::new(&program).args(arguments).uid(OTHER_USER).gid(OTHER_USER).output().unwrap();
     assert_eq!(run(&["status", &path]).status.code(), Some(0));
@@ -243,16 +234,8 @@ fn the_status_of_a_file_that_may_only_be_read_is_shown() {
 fn a_group_shares_a_path_and_others_look_only_if_they_may_read() {
     const GROUP: u32 = 54321;
     let home = Home::new();
-    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
-    if fs::metadata(&home.0).unwrap().uid() != 0 {
-        eprintln!("skipped: only root can act as several users");
-        return;
-    }
+    let Some(program) = home.program_for_all() else { return };
     let set = |path: &std::path::Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-    set(&home.0, 0o755);
-    // A copy, since the other users may not have access to the build directory.
-    let program = home.path("program");
-    fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
     let shared = home.path("shared");
     fs::create_dir(&shared).unwrap();
     chown(&shared, None, Some(GROUP)).unwrap();
