@@ -52,6 +52,7 @@ for_each_algorithm!(modules);
 
 /// What several algorithms are built of, without an entry of its own.
 pub mod blocks {
+    pub mod named_queue;
     pub mod priority_queue;
     pub mod test_and_set;
     pub mod two_process;

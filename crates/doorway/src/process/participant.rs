@@ -1,7 +1,7 @@
 //! The holders and waiters of a semaphore, as every process sees them.
 use std::time::SystemTime;
 
-use doorway_algorithms::kexclusion::fischer_queue_copied::Entry;
+use doorway_algorithms::blocks::named_queue::Entry;
 
 use super::queue::FileQueue;
 

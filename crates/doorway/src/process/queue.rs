@@ -11,7 +11,10 @@ use std::{
     time::Duration,
 };
 
-use doorway_algorithms::kexclusion::fischer_queue_copied::{Entry, FischerQueueCopied, Queue};
+use doorway_algorithms::{
+    blocks::named_queue::{Entry, Queue},
+    kexclusion::fischer_queue_copied::FischerQueueCopied,
+};
 use doorway_memory::Pid;
 use doorway_shm::{Error, File, Location, MAX_SLOTS, Mapping, Plan, Record, Shared, Watch, Watchman, Why};
 
