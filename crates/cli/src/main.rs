@@ -1,4 +1,5 @@
 //! The command `doorway`: runs commands in order of arrival; lists, checks, measures and surveys the algorithms.
+#![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 mod bench;
 mod check;
 mod cover;
@@ -15,13 +16,15 @@ mod progress;
 mod rmr;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(all(target_os = "linux", not(test)))]
+mod start;
 #[cfg(target_os = "linux")]
 mod status;
 mod survey;
 #[cfg(target_os = "linux")]
 mod words;
 
-use std::{env, process::ExitCode};
+use std::env;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
@@ -81,7 +84,13 @@ fn parse() -> Result<Command, clap::Error> {
     Arguments::try_parse().map(|arguments| arguments.command)
 }
 
-fn main() -> ExitCode {
+#[cfg(any(not(target_os = "linux"), test))]
+fn main() -> std::process::ExitCode {
+    answer().into()
+}
+
+/// Does what the arguments ask for, and returns the exit code.
+fn answer() -> u8 {
     #[cfg(all(target_os = "linux", feature = "package"))]
     if env::args_os().nth(1).is_some_and(|word| word == "package") {
         return finish(package::generate(env::args_os().nth(2)));
@@ -109,12 +118,12 @@ fn main() -> ExitCode {
 }
 
 /// Prints the answer, or the reason why there is none, and returns the exit code.
-fn finish(answer: Result<Answer, Trouble>) -> ExitCode {
+fn finish(answer: Result<Answer, Trouble>) -> u8 {
     match answer.and_then(Answer::print) {
         Ok(code) => code,
         Err(Trouble(message)) => {
             output::complain(&message);
-            ExitCode::from(output::UNDECIDED)
+            output::UNDECIDED
         }
     }
 }

@@ -4,7 +4,6 @@ use std::{
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
     path::Path,
-    process::ExitCode,
 };
 
 /// The exit code if everything asked for holds.
@@ -33,14 +32,15 @@ impl<E: fmt::Display> From<E> for Trouble {
     }
 }
 
-/// Writes a message to standard error. If that fails, there is nobody left to tell.
+/// Writes a message to standard error, at once: other processes may write there too. If that fails, there is nobody left
+/// to tell.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "doorway: {message}");
+    let _ = io::stderr().write_all(format!("doorway: {message}\n").as_bytes());
 }
 
 impl Answer {
     /// Prints the text, and returns the exit code.
-    pub(crate) fn print(self) -> Result<ExitCode, Trouble> {
+    pub(crate) fn print(self) -> Result<u8, Trouble> {
         let mut out = io::stdout().lock();
         match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
             // The reader has closed the pipe, as `head` does: not a failure.
@@ -50,7 +50,7 @@ impl Answer {
             }
             Ok(()) => {}
         }
-        Ok(ExitCode::from(self.code))
+        Ok(self.code)
     }
 }
 

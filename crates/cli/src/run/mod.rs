@@ -19,6 +19,9 @@ use crate::{
     words::{quoted, span, visible},
 };
 
+#[cfg(not(test))]
+pub(crate) use signals::ignore_broken_pipes;
+
 pub(crate) const ABOUT: &str = "Runs a command in order of arrival, with at most k commands at a time";
 
 pub(crate) const EXAMPLES: &str = "\

@@ -10,21 +10,16 @@ use std::{
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-/// Whether SIGPIPE was ignored when the process began. The standard library ignores it before `main`, and lets children
-/// begin with the default action.
+/// Whether SIGPIPE was ignored when the process began. The standard library lets children begin with the default action.
 static IS_PIPE_IGNORED: AtomicBool = AtomicBool::new(false);
 
-/// Called by the loader before anything of the standard library.
-extern "C" fn remember() {
+/// Ignores SIGPIPE, so that writing to a pipe that nobody reads is an error, and remembers whether it was ignored.
+#[cfg(not(test))]
+pub(crate) fn ignore_broken_pipes() {
     IS_PIPE_IGNORED.store(is_ignored(SIGPIPE), Relaxed);
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(SIGPIPE, libc::SIG_IGN) };
 }
-
-// The loader calls the functions of this section once, before `main`, on a stack like that of `main`. The function
-// takes no arguments that it uses, does not unwind, and needs nothing that is initialised later.
-// SAFETY: as just said; the section holds pointers to such functions, and this is one.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static REMEMBER: extern "C" fn() = remember;
 
 /// The signals that are forwarded to the command: those that were not ignored. An ignored one stays ignored, here and in
 /// the command, as `nohup` wants it.

@@ -46,6 +46,19 @@ fn a_signal_that_was_ignored_from_the_start_does_not_end_the_wrapper() {
     assert_eq!(wrapper.wait().unwrap().code(), Some(128 + 15));
 }
 
+/// Otherwise the file of the semaphore would get the number of the stream, and messages would overwrite it.
+#[test]
+fn a_closed_stream_is_not_taken_by_the_file() {
+    let home = Home::new();
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let refused = shell(&home, &format!("\"$D\" run ./gpu -- no-such-command {closed}"));
+        assert_eq!(refused.status.code(), Some(127), "{closed}");
+        assert_eq!(shell(&home, "\"$D\" status ./gpu").status.code(), Some(0), "{closed}");
+        let streams = shell(&home, &format!("\"$D\" run ./gpu -- readlink /proc/self/fd/0 /proc/self/fd/1 {closed}"));
+        assert!(!text(&streams.stdout).contains("gpu"), "{closed}");
+    }
+}
+
 /// A parent that blocks SIGCHLD, as some services do.
 #[test]
 #[allow(unsafe_code, reason = "blocks a signal in the child")]
