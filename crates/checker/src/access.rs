@@ -126,6 +126,24 @@ impl Access {
         }
     }
 
+    /// The access before it is performed: `read flag[1]`, `flag[0] := true`.
+    pub(crate) fn intention(&self, registers: &[Register]) -> String {
+        let Some(reg) = self.register() else { return self.text(registers) };
+        let Register { name, kind, .. } = &registers[reg];
+        let [first, second] = self.operands.map(|word| catch_unwind(AssertUnwindSafe(|| (kind.show)(word))));
+        let [first, second] = [first, second].map(|shown| shown.unwrap_or_else(|_| "?".to_string()));
+        match self.op {
+            Op::Read | Op::Test => format!("read {name}"),
+            Op::FetchAdd => format!("fetch-and-add({name}, {first})"),
+            Op::Swap => format!("swap({name}, {first})"),
+            Op::CompareSwap => format!("compare-and-swap({name}, {first}, {second})"),
+            Op::LoadLinked => format!("LL({name})"),
+            Op::StoreConditional => format!("SC({name}, {first})"),
+            Op::Update => format!("update {name}"),
+            Op::Write | Op::Fence | Op::Barrier => self.text(registers),
+        }
+    }
+
     /// The line of the paper, or else of the source.
     pub(crate) fn line(&self) -> String {
         line_of(self.line, self.place)

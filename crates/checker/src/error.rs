@@ -24,6 +24,8 @@ pub enum Error {
     },
     /// The model cannot be searched as given.
     Model(String),
+    /// A choice is not possible in the state of a [`Stepper`](crate::Stepper).
+    Choice(String),
 }
 
 /// A way in which an algorithm breaks the rules of [`Memory`](doorway_memory::Memory).
@@ -75,7 +77,7 @@ impl fmt::Display for Error {
                     _ => Ok(()),
                 }
             }
-            Error::Model(why) => f.write_str(why),
+            Error::Model(why) | Error::Choice(why) => f.write_str(why),
         }
     }
 }

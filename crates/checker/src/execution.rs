@@ -5,7 +5,9 @@ use doorway_memory::Pid;
 
 use crate::{
     actor::{Actor, ActorSet},
+    choice::Choice,
     graph::Id,
+    program::Section,
 };
 
 /// An execution from the initial state: a sequence of steps which, if it is a lasso, ends with a cycle that can be
@@ -22,9 +24,11 @@ pub struct Execution {
 }
 
 /// One step of an execution.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Step {
+    /// What happened: with these choices a [`Stepper`](crate::Stepper) takes the execution again.
+    pub choice: Choice,
     /// The process that takes the step; or that is dead, and for which another takes it; or whose write becomes
     /// visible.
     pub process: Pid,
@@ -37,6 +41,29 @@ pub struct Step {
     /// What the process arrives at with this step, if anything: `inside` (it enters the critical section), `out` (it is
     /// back in the remainder), `reaped`, or for a part `returned`.
     pub arrives: Option<&'static str>,
+    /// The sections of the process before and after the step.
+    pub sections: [Section; 2],
+    /// The register that it accesses, by its index.
+    pub register: Option<usize>,
+    /// Whether it reads the register.
+    pub reads: bool,
+    /// Whether it writes the register, visibly for all: a write that goes into a store buffer does not.
+    pub writes: bool,
+    /// If it reads: the index of the step with the write that it saw. `None` for the initial value.
+    pub from: Option<usize>,
+    /// Whether the access is a remote memory reference. `None` where these are not counted: with store buffers, on safe
+    /// registers, and if it accesses no register.
+    pub remote: Option<Remote>,
+}
+
+/// Whether an access is a remote memory reference.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "there are two cost models")]
+pub struct Remote {
+    /// In the CC model: everything but a read of a register of which the process has a valid copy.
+    pub cc: bool,
+    /// In the DSM model: an access to a register that is not at home at the process.
+    pub dsm: bool,
 }
 
 impl fmt::Display for Execution {
@@ -50,7 +77,7 @@ impl Execution {
     pub(crate) fn show(&self, f: &mut fmt::Formatter<'_>, remarks: &[(usize, String)]) -> fmt::Result {
         let width = self.steps.iter().map(|step| step.line.chars().count()).max().unwrap_or(0);
         let widest = self.steps.iter().map(|step| step.access.chars().count()).max().unwrap_or(0);
-        for (i, Step { process, line, access, arrives }) in self.steps.iter().enumerate() {
+        for (i, Step { process, line, access, arrives, .. }) in self.steps.iter().enumerate() {
             for (_, remark) in remarks.iter().filter(|(at, _)| *at == i) {
                 writeln!(f, "  {remark}")?;
             }

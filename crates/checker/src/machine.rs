@@ -1,15 +1,19 @@
 //! The algorithm, executed step by step with real ticket numbers.
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    hash::{Hash, Hasher},
+};
 
-use doorway_memory::{Pid, Ticket, Value};
+use doorway_memory::{Home, Pid, Ticket, Value};
 
 use crate::{
     access::{Access, Op},
     actor::Actor,
     automaton::{self, UNLIMITED},
     buffers::Write,
+    choice::Choice,
     error::Error,
-    execution::Step,
+    execution::{Remote, Step},
     graph::{Graph, Id},
     model::{Fences, Model},
     program::{Program, Section},
@@ -32,6 +36,12 @@ pub(crate) struct Machine<'a> {
     fences: Fences,
     /// For each process its store buffer; empty if the model has none.
     buffers: Vec<VecDeque<Buffered>>,
+    /// The number of steps taken.
+    taken: usize,
+    /// For each register the step that wrote its value; none for the initial value.
+    written: Vec<Option<usize>>,
+    /// For each register the processes that have a valid copy in their caches, as bits.
+    cached: Vec<u32>,
 }
 
 /// A write in a store buffer.
@@ -41,6 +51,8 @@ struct Buffered {
     word: u64,
     line: String,
     text: String,
+    /// The step that wrote it.
+    step: usize,
 }
 
 impl<'a> Machine<'a> {
@@ -56,28 +68,57 @@ impl<'a> Machine<'a> {
             writers: vec![None; registers.len()],
             fences: model.fences,
             buffers: if model.store_buffers { vec![VecDeque::new(); model.n] } else { Vec::new() },
+            taken: 0,
+            written: vec![None; registers.len()],
+            cached: vec![0; registers.len()],
+        }
+    }
+
+    /// A step that accesses no register, after which the process is in this section.
+    fn event(&mut self, choice: Choice, access: &str, section: Section) -> Step {
+        self.taken += 1;
+        let p = choice.process();
+        Step {
+            choice,
+            process: p,
+            line: String::new(),
+            access: access.to_string(),
+            arrives: None,
+            sections: [section, self.processes[p].0],
+            register: None,
+            reads: false,
+            writes: false,
+            from: None,
+            remote: None,
         }
     }
 
     /// The oldest write in the store buffer of process `p`, if there is one, becomes visible.
     pub(crate) fn become_visible(&mut self, p: Pid) -> Option<Step> {
-        let Buffered { reg, word, line, text } = self.buffers.get_mut(p)?.pop_front()?;
+        let Buffered { reg, word, line, text, step } = self.buffers.get_mut(p)?.pop_front()?;
         self.words[reg] = word;
-        Some(Step { process: p, line, access: format!("{text} becomes visible"), arrives: None })
+        self.written[reg] = Some(step);
+        let event = self.event(Choice::Visible(p), &format!("{text} becomes visible"), self.processes[p].0);
+        Some(Step { line, register: Some(reg), writes: true, ..event })
     }
 
     /// Process `p` dies.
     pub(crate) fn die(&mut self, p: Pid) -> Step {
-        let (_, passages, _) = self.processes[p];
+        let (section, passages, _) = self.processes[p];
         self.processes[p] = (Section::Reap, passages, Vec::new());
-        Step { process: p, line: String::new(), access: "dies".to_string(), arrives: None }
+        self.event(Choice::Dies(p), "dies", section)
     }
 
     /// Process `p` aborts, if it waits.
     pub(crate) fn abort(&mut self, p: Pid) -> Option<Step> {
         let (Section::Wait, passages, history) = &self.processes[p] else { return None };
         self.processes[p] = (Section::Abort, *passages, self.program.place(history));
-        Some(Step { process: p, line: String::new(), access: "aborts".to_string(), arrives: None })
+        Some(self.event(Choice::Aborts(p), "aborts", Section::Wait))
+    }
+
+    /// Process `p` crashes. The caller sees to it that it takes no further step.
+    pub(crate) fn crash(&mut self, p: Pid) -> Step {
+        self.event(Choice::Crashes(p), "crashes", self.processes[p].0)
     }
 
     /// Whether process `p` can take a step: not if the step, or noticing that `p` is dead, has to wait until writes in
@@ -91,10 +132,11 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// What process `p` reads from a register: its own latest write, if that is still in its store buffer.
-    fn sees(&self, p: Pid, reg: usize) -> u64 {
+    /// What process `p` reads from a register, and the step that wrote it: its own latest write, if that is still in its
+    /// store buffer.
+    fn sees(&self, p: Pid, reg: usize) -> (u64, Option<usize>) {
         let own = self.buffers.get(p).and_then(|buffer| buffer.iter().rfind(|write| write.reg == reg));
-        own.map_or(self.words[reg], |write| write.word)
+        own.map_or((self.words[reg], self.written[reg]), |write| (write.word, Some(write.step)))
     }
 
     /// Process `p` takes a step.
@@ -118,27 +160,38 @@ impl<'a> Machine<'a> {
                 if section == Section::Remainder && passages != UNLIMITED {
                     self.processes[p].1 -= 1;
                 }
+                self.written[reg] = Some(self.taken);
                 let access = format!("{} begins", access.text(self.registers));
-                return Ok(Step { process: p, line, access, arrives: None });
+                let event = self.event(Choice::Step(p), &access, section);
+                return Ok(Step { line, register: Some(reg), writes: true, ..event });
             }
             self.writers[reg] = None;
         }
         let register = next.and_then(|access| access.register());
-        let word = seen.unwrap_or_else(|| register.map_or(0, |reg| self.sees(p, reg)));
+        let (held, from) = register.map_or((0, None), |reg| self.sees(p, reg));
+        let word = seen.unwrap_or(held);
         let ran = automaton::run(self.program, p, section, passages, history, self.fences, word)?;
         if self.counts_passages && self.program.begins(section) {
             *self.words.last_mut().expect("the last register counts passages") += 1;
         }
         let mut text = ran.access.map_or("(no access)".to_string(), |access| access.text(self.registers));
+        let mut writes = false;
+        let mut remote = None;
         if let Some(access) = ran.access
             && let Some(reg) = access.register()
         {
+            remote = self.count(p, &access, word);
+            writes = access.writes(word) && !(access.op == Op::Write && self.buffers.get(p).is_some());
+            if writes {
+                self.written[reg] = Some(self.taken);
+            }
             match (access.op.is_read(), self.buffers.get_mut(p)) {
                 (true, _) if self.writers[reg].is_some() => text += " while it is written",
                 (true, _) if access.op == Op::LoadLinked => self.words[reg] = ran.written,
                 (true, _) => {}
                 (false, Some(buffer)) if access.op == Op::Write => {
-                    buffer.push_back(Buffered { reg, word: ran.written, line: line.clone(), text: text.clone() });
+                    let (word, line, text) = (ran.written, line.clone(), text.clone());
+                    buffer.push_back(Buffered { reg, word, line, text, step: self.taken });
                 }
                 (false, _) => self.words[reg] = ran.written,
             }
@@ -149,10 +202,19 @@ impl<'a> Machine<'a> {
         if section == Section::Reap {
             text += " by another";
         }
+        self.taken += 1;
+        let reads = ran.access.is_some_and(|access| !matches!(access.op, Op::Write | Op::Fence | Op::Barrier));
         let step = Step {
+            choice: Choice::Step(p),
             process: p,
             line,
             access: text,
+            sections: [section, ran.section],
+            register: ran.access.and_then(|access| access.register()),
+            reads,
+            writes,
+            from: from.filter(|_| reads),
+            remote,
             arrives: match ran.section {
                 Section::Remainder if section == Section::Reap => Some("reaped"),
                 Section::Critical if self.program.is_part() => Some("returned"),
@@ -165,19 +227,101 @@ impl<'a> Machine<'a> {
         Ok(step)
     }
 
-    /// Process `p` takes a step. If it reads a register that is being written, `pick` chooses the value by its index.
-    #[cfg(test)]
-    pub(crate) fn step_seeing_anything(&mut self, p: Pid, mut pick: impl FnMut(usize) -> usize) -> Result<Step, Error> {
-        let read = self.next_access(p)?.filter(|access| access.op.is_read());
-        let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
-        let seen = flickers.map(|access| {
-            let all = (self.registers[access.reg as usize].kind.domain)(&self.notable_tickets()).unwrap_or_default();
-            all[pick(all.len())]
-        });
-        self.step_seeing(p, seen)
+    /// Whether an access of process `p` to a register that holds `word` is remote; updates the caches.
+    fn count(&mut self, p: Pid, access: &Access, word: u64) -> Option<Remote> {
+        let reg = access.register().filter(|_| !self.safe_registers && self.buffers.is_empty())?;
+        let is_cached = self.cached[reg] >> p & 1 == 1;
+        if access.can_fail() || access.writes(word) {
+            self.cached[reg] = 0;
+        }
+        self.cached[reg] |= 1 << p;
+        let dsm = self.registers[reg].home != Home::Of(p);
+        Some(Remote { cc: !(access.op.is_read() && is_cached), dsm })
     }
 
-    fn next_access(&self, p: Pid) -> Result<Option<Access>, Error> {
+    /// Process `p` takes a step. If it reads a register that is being written, `value` is the number of the value that it
+    /// sees, among those that it [may see](Machine::values_seen).
+    pub(crate) fn step_seeing_value(&mut self, p: Pid, value: usize) -> Result<Step, Error> {
+        let seen = self.values_seen(p)?.map(|values| values[value]);
+        let step = self.step_seeing(p, seen)?;
+        let choice = if seen.is_some() { Choice::StepSeeing(p, value) } else { step.choice };
+        Ok(Step { choice, ..step })
+    }
+
+    /// The values that the next step of process `p` may see, if it reads a register that is being written.
+    pub(crate) fn values_seen(&self, p: Pid) -> Result<Option<Vec<u64>>, Error> {
+        let read = self.next_access(p)?.filter(|access| access.op.is_read());
+        let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
+        Ok(flickers.map(|access| {
+            let domain = self.registers[access.reg as usize].kind.domain;
+            domain(&self.notable_tickets()).unwrap_or_default()
+        }))
+    }
+
+    /// The value with this number among those that the next step of process `p` may see, as text.
+    pub(crate) fn show_seen(&self, p: Pid, value: usize) -> Result<String, Error> {
+        let register = self.next_access(p)?.and_then(|access| access.register());
+        let word = self.values_seen(p)?.and_then(|values| values.get(value).copied());
+        Ok(register.zip(word).map_or(String::new(), |(reg, word)| (self.registers[reg].kind.show)(word)))
+    }
+
+    /// The section of process `p`.
+    pub(crate) fn section(&self, p: Pid) -> Section {
+        self.processes[p].0
+    }
+
+    /// Whether process `p` takes further steps, as far as the program and the limit on passages go.
+    pub(crate) fn goes_on(&self, p: Pid) -> bool {
+        let (section, passages, _) = self.processes[p];
+        self.program.goes_on(section) && !(self.program.begins(section) && passages == 0)
+    }
+
+    /// Whether process `p` is dead, and its reap has not begun.
+    pub(crate) fn is_unnoticed(&self, p: Pid) -> bool {
+        automaton::is_noticed(self.processes[p].0, &self.processes[p].2)
+    }
+
+    /// The values of the registers, as text.
+    pub(crate) fn values(&self) -> Vec<String> {
+        std::iter::zip(self.registers, &self.words).map(|(register, &word)| (register.kind.show)(word)).collect()
+    }
+
+    /// For each register the process that is writing it.
+    pub(crate) fn writers(&self) -> &[Option<Pid>] {
+        &self.writers
+    }
+
+    /// The writes in the store buffer of process `p`, oldest first.
+    pub(crate) fn buffered(&self, p: Pid) -> impl Iterator<Item = &str> {
+        self.buffers.get(p).into_iter().flatten().map(|write| write.text.as_str())
+    }
+
+    /// Whether the outcomes of a part's calls obey its rule, or the names of holders are different and below `k`.
+    pub(crate) fn rule(&self, k: usize) -> Result<(), String> {
+        let processes: Vec<(Section, &[Word])> =
+            self.processes.iter().map(|(section, _, history)| (*section, history.as_slice())).collect();
+        self.program.rule(k, &processes)
+    }
+
+    /// Hashes what the checker counts as one state.
+    pub(crate) fn hash_state(&self, hasher: &mut impl Hasher) {
+        (&self.words, &self.writers).hash(hasher);
+        for (section, passages, history) in &self.processes {
+            (section, passages, history.len()).hash(hasher);
+            history.iter().for_each(|word| word.bits.hash(hasher));
+        }
+        for buffer in &self.buffers {
+            buffer.len().hash(hasher);
+            buffer.iter().for_each(|write| (write.reg, write.word).hash(hasher));
+        }
+    }
+
+    /// Hashes the caches.
+    pub(crate) fn hash_caches(&self, hasher: &mut impl Hasher) {
+        self.cached.hash(hasher);
+    }
+
+    pub(crate) fn next_access(&self, p: Pid) -> Result<Option<Access>, Error> {
         let (section, _, history) = &self.processes[p];
         automaton::look(self.program, p, *section, history.clone(), self.fences).map(|(access, _)| access)
     }
@@ -203,25 +347,14 @@ impl<'a> Machine<'a> {
                 let step = if dies { Some(self.die(p)) } else { self.abort(p) };
                 return Ok(step.filter(|_| arrived(self)));
             }
-            Actor::Crash(process) => {
-                return Ok(Some(Step { process, line: String::new(), access: "crashes".to_string(), arrives: None }));
-            }
+            Actor::Crash(p) => return Ok(Some(self.crash(p))),
         };
         if !self.can_step(p)? {
             return Ok(None);
         }
-        let read = self.next_access(p)?.filter(|access| access.op.is_read());
-        let flickers = read.filter(|access| self.writers[access.reg as usize].is_some());
-        let choices: Vec<Option<u64>> = match flickers {
-            None => vec![None],
-            Some(access) => {
-                let domain = self.registers[access.reg as usize].kind.domain;
-                domain(&self.notable_tickets()).unwrap_or_default().into_iter().map(Some).collect()
-            }
-        };
-        for seen in choices {
+        for value in 0..self.values_seen(p)?.map_or(1, |values| values.len()) {
             let mut trial = self.clone();
-            let step = trial.step_seeing(p, seen)?;
+            let step = trial.step_seeing_value(p, value)?;
             if arrived(&trial) {
                 *self = trial;
                 return Ok(Some(step));

@@ -12,6 +12,7 @@ mod linked;
 mod remote;
 mod rules;
 mod safe;
+mod stepper;
 mod symmetry;
 mod trying;
 mod tso;

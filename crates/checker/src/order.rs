@@ -1,0 +1,46 @@
+//! The properties about order, on one execution as it goes on.
+use doorway_memory::{Pid, Property};
+
+use crate::{execution::Step, program::Section, stepper::named};
+
+/// Which processes have started the doorway after which others had completed it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Order {
+    /// For each process, while it waits: the processes that have started the doorway since then, as bits.
+    late: Vec<u32>,
+}
+
+impl Order {
+    pub(crate) fn new(n: usize) -> Order {
+        Order { late: vec![0; n] }
+    }
+
+    /// Takes note of a step, after which processes are in these sections; returns what it violates.
+    pub(crate) fn step(&mut self, step: &Step, sections: &[Section], k: usize) -> Vec<(Property, String)> {
+        let q = step.process;
+        let [before, after] = step.sections;
+        // A process that stopped waiting with this very step was not overtaken by it.
+        let waits = |p: Pid| if p == q { before == Section::Wait } else { sections[p] == Section::Wait };
+        let mut violated = Vec::new();
+        for p in (0..sections.len()).filter(|&p| p != q && waits(p)) {
+            self.late[p] |= u32::from(before == Section::Remainder && after != Section::Reap) << q;
+        }
+        if after.is_critical() && !before.is_critical() {
+            let overtaken: Vec<Pid> = (0..sections.len()).filter(|&p| self.late[p] >> q & 1 == 1).collect();
+            let note = |verb: &str| {
+                let all = named(&overtaken);
+                format!("process {q} starts the doorway after {all} {verb} completed it, and enters first")
+            };
+            if !overtaken.is_empty() {
+                violated.push((Property::Fcfs, note(if overtaken.len() == 1 { "has" } else { "have" })));
+            }
+            if overtaken.len() >= k {
+                violated.push((Property::KFcfs, note(if overtaken.len() == 1 { "has" } else { "have" })));
+            }
+        }
+        for p in (0..sections.len()).filter(|&p| sections[p] != Section::Wait) {
+            self.late[p] = 0;
+        }
+        violated
+    }
+}

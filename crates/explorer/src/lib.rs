@@ -1,0 +1,1 @@
+//! The page on which executions of lock algorithms are looked at.
