@@ -26,6 +26,15 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// Every condition.
+    ///
+    /// ```
+    /// use doorway_algorithms::Condition;
+    /// assert!(Condition::ALL.contains(&Condition::Tso));
+    /// ```
+    pub const ALL: [Condition; 5] =
+        [Condition::Crashes, Condition::Deaths, Condition::Aborts, Condition::SafeRegisters, Condition::Tso];
+
     /// The name, as in JSON.
     ///
     /// ```

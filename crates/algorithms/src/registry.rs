@@ -99,6 +99,25 @@ macro_rules! registry {
             panic!("`{}` is not in the catalogue", about.name)
         }
 
+        /// The file of an algorithm: the source's pseudocode in its first comment, claims and code.
+        ///
+        /// ```
+        /// use doorway_algorithms::{mutex::peterson, registry};
+        /// assert!(registry::file(&peterson::ABOUT).starts_with("//! Peterson's lock."));
+        /// ```
+        ///
+        /// # Panics
+        /// If `about` is not one of [`all`].
+        #[must_use]
+        pub fn file(about: &About) -> &'static str {
+            $($(
+                if about.name == crate::$folder::$file::ABOUT.name {
+                    return include_str!(concat!(stringify!($folder), "/", stringify!($file), ".rs"));
+                }
+            )*)*
+            panic!("`{}` is not in the catalogue", about.name)
+        }
+
         #[cfg(test)]
         const FILES: &[(&str, &str)] = &[$($((stringify!($folder), stringify!($file))),*),*];
     };

@@ -37,6 +37,8 @@ pub struct Stepper<'a> {
     crashed: u32,
     order: Order,
     violated: Vec<Violated>,
+    /// What the latest step violates, whether it was violated before or not.
+    latest: Vec<Violated>,
     taken: usize,
 }
 
@@ -76,6 +78,8 @@ pub struct Process {
     pub line: Option<String>,
     /// The access of its next step. `None` if it takes no further step.
     pub next: Option<String>,
+    /// The file of the source in which that access is.
+    pub file: Option<&'static str>,
     /// Whether it has crashed.
     pub is_crashed: bool,
 }
@@ -103,6 +107,7 @@ impl<'a> Stepper<'a> {
             crashed: 0,
             order: Order::new(model.n),
             violated: Vec::new(),
+            latest: Vec::new(),
             taken: 0,
         })
     }
@@ -216,6 +221,7 @@ impl<'a> Stepper<'a> {
                 section: self.machine.section(p),
                 line: access.map(|access| access.line()),
                 next: access.map(|access| access.intention(registers)),
+                file: access.map(|access| access.place.file()),
                 is_crashed: self.is_crashed(p),
             })
         };
@@ -238,6 +244,12 @@ impl<'a> Stepper<'a> {
         &self.violated
     }
 
+    /// What the latest step violates, also if the execution has violated it before.
+    #[must_use]
+    pub fn violated_by_step(&self) -> &[Violated] {
+        &self.latest
+    }
+
     /// The names of the registers, and their homes.
     ///
     /// ```
@@ -254,10 +266,8 @@ impl<'a> Stepper<'a> {
         self.subject.registers.list.iter().map(|register| (&register.name, register.home))
     }
 
-    /// A number that is the same in two states from which the same can happen, and in which the same was violated; and,
-    /// up to collisions of 128 bits, in no others.
-    ///
-    /// What has been violated, the order of arrival and the caches count as part of the state; step numbers do not.
+    /// A number that is the same in two states from which the same can happen and be violated, at the same costs; and, up
+    /// to collisions of 128 bits, in no others. The order of arrival and the caches count as part of the state.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
         let half = |salt: u64| {
@@ -266,7 +276,6 @@ impl<'a> Stepper<'a> {
             self.machine.hash_state(&mut hasher);
             self.machine.hash_caches(&mut hasher);
             (self.crashed, &self.order).hash(&mut hasher);
-            self.violated.iter().for_each(|violated| (violated.property, &violated.note).hash(&mut hasher));
             hasher.finish()
         };
         u128::from(half(0)) << 64 | u128::from(half(1))
@@ -313,9 +322,11 @@ impl<'a> Stepper<'a> {
             let property = if self.subject.program.is_part() { Property::Rule } else { Property::Assignment };
             found.push((property, complaint));
         }
-        for (property, note) in found {
-            if self.violated.iter().all(|violated| violated.property != property) {
-                self.violated.push(Violated { property, note, at: self.taken });
+        let at = self.taken;
+        self.latest = found.into_iter().map(|(property, note)| Violated { property, note, at }).collect();
+        for latest in &self.latest {
+            if self.violated.iter().all(|violated| violated.property != latest.property) {
+                self.violated.push(latest.clone());
             }
         }
     }

@@ -6,6 +6,7 @@ use doorway_bench::{Group, Kind, ROUNDS, Results, Row, Scenario, candidates, cho
 use serde_json::{Value, json};
 
 use crate::{
+    estimate::{Estimate, Pace},
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED, try_writing, write},
     plot::{self, Bar},
     progress::{Watcher, interrupted},
@@ -62,12 +63,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         try_writing(path)?;
     }
     let scenarios = scenarios(arguments)?;
-    let watcher = Watcher::new("bench".to_string());
-    let results = doorway_bench::run(&locks, &scenarios, Duration::from_secs_f64(arguments.seconds), |progress| {
+    let time = Duration::from_secs_f64(arguments.seconds);
+    let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
+    let mut round = 0;
+    let results = doorway_bench::run(&locks, &scenarios, time, |progress| {
         if interrupted() {
             return ControlFlow::Break(());
         }
-        watcher.say(&format!("round {} of {ROUNDS}: {}: {}", progress.round, progress.scenario, progress.lock));
+        if progress.round > round {
+            round = progress.round;
+            watcher.begin("rounds");
+        }
+        watcher.say(&format!("{}: {}", progress.lock, progress.scenario));
         ControlFlow::Continue(())
     });
     watcher.done();

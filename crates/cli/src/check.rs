@@ -8,11 +8,12 @@ use doorway_checker::{Assumptions, Model, Property, Report, Verdict};
 use serde_json::Value;
 
 use crate::{
-    json,
+    json, lanes,
     limits::Limits,
     lookup::{self, Sizes, find, title},
     output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::watched,
+    screen::{BAD, GOOD, OPEN, Screen, columns},
 };
 
 #[derive(Args)]
@@ -51,6 +52,9 @@ pub(crate) struct Arguments {
     /// Only this property; may be given several times
     #[arg(long = "property", value_name = "P")]
     properties: Vec<String>,
+    /// When to print a counterexample as lanes, one for each process, if they fit; `auto`: on a terminal
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Lanes::Auto)]
+    lanes: Lanes,
     #[command(flatten)]
     limits: Limits,
     /// Prints JSON
@@ -70,6 +74,13 @@ enum Order {
     Tso,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Lanes {
+    Auto,
+    Always,
+    Never,
+}
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let about = find(&arguments.name)?;
     let size = arguments.sizes.of(about)?;
@@ -84,7 +95,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     } else {
         let compared = beside_the_source(about, &claims, &report);
         let alike = if arguments.symmetry { " modulo symmetry" } else { "" };
-        format!("{}{}{alike}: {report}{compared}", title(about, size), setting(&assumed))
+        let screen = Screen::of_stdout();
+        let shown = arguments.shown(&screen, size.n, &report);
+        let text = format!("{}{}{alike}: {shown}{compared}", title(about, size), setting(&assumed));
+        coloured(&screen, &folded(&screen, &text))
     };
     Ok(Answer { text, code })
 }
@@ -120,6 +134,26 @@ impl Arguments {
         ];
         let switched = switches.into_iter().filter(|(is_on, _)| *is_on);
         Ok(self.limits.apply(switched.fold(model, |model, (_, switch)| switch(model))))
+    }
+
+    /// The report, with its counterexamples as lanes where that is asked for and they fit.
+    fn shown(&self, screen: &Screen, n: usize, report: &Report) -> String {
+        let in_lanes = match self.lanes {
+            Lanes::Auto => screen.is_terminal,
+            Lanes::Always => true,
+            Lanes::Never => false,
+        };
+        let text = report.to_string();
+        if !in_lanes {
+            return text;
+        }
+        // A report prints an execution right after its finding, and these lines are unlike any others.
+        report.findings.iter().fold(text, |text, finding| {
+            let lanes = finding.execution.as_ref().and_then(|execution| {
+                Some((format!("{finding}{execution}"), format!("{finding}{}", lanes::text(screen, execution, n)?)))
+            });
+            lanes.map_or(text.clone(), |(list, lanes)| text.replace(&list, &lanes))
+        })
     }
 
     fn as_json(&self, about: &About, size: Size, assumed: &Assumptions, report: &Report) -> Value {
@@ -160,6 +194,26 @@ fn setting(assumed: &Assumptions) -> String {
         (true, false) => " on tso without fences",
     };
     format!("{failures}{safe}{tso}")
+}
+
+/// The text, on a terminal with its sentences folded; steps are indented, and stay unchanged.
+fn folded(screen: &Screen, text: &str) -> String {
+    let is_too_wide = |line: &str| screen.is_terminal && columns(line) > screen.width && !line.starts_with(' ');
+    text.lines().map(|line| if is_too_wide(line) { screen.fold(2, line) } else { format!("{line}\n") }).collect()
+}
+
+/// The text with its verdicts in colour.
+fn coloured(screen: &Screen, text: &str) -> String {
+    // `FAILS` and `FAIL`: the longer word with its space, so that no part is replaced twice.
+    let words = [
+        (" FAILS", BAD),
+        (" FAIL;", BAD),
+        (" FAIL (", BAD),
+        (" not decided", OPEN),
+        ("\nnot as claimed", BAD),
+        ("\nas claimed", GOOD),
+    ];
+    words.into_iter().fold(text.to_string(), |text, (word, style)| text.replace(word, &screen.paint(style, word)))
 }
 
 fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {

@@ -9,7 +9,8 @@ use doorway_simulator::{Fit, Growth, MAX_PROCESSES, Measured, Shape, Variable};
 use serde_json::{Value, json};
 
 use crate::{
-    lookup::{Sizes, unsupported},
+    estimate::{Estimate, Pace},
+    lookup::{Sizes, title, unsupported},
     output::{Answer, HOLDS, Trouble, UNDECIDED, try_writing, write},
     plot,
     progress::{Watcher, interrupted},
@@ -54,10 +55,14 @@ impl Growing {
         if let Some(path) = &self.plot {
             try_writing(path)?;
         }
-        let watcher = Watcher::new(question.about.name.to_string());
+        let watcher = Watcher::of_pieces(Estimate::new(series.points.len(), Pace::Growing));
         let growth = series.measure(question.cost, |plan, size| {
-            watcher.say(&format!("simulating n={} k={}", size.n, size.k));
-            let plan = plan.seed(self.seed).cancelled(Arc::new(interrupted));
+            watcher.begin(&title(question.about, size));
+            let ticking = watcher.clone();
+            let plan = plan.seed(self.seed).cancelled(Arc::new(move || {
+                ticking.tick();
+                interrupted()
+            }));
             match question.passages {
                 Some(passages) => plan.passages(passages),
                 None => plan,

@@ -3,8 +3,11 @@
 mod bench;
 mod check;
 mod cover;
+mod estimate;
+mod explore;
 mod grow;
 mod json;
+mod lanes;
 mod limits;
 mod list;
 mod lookup;
@@ -16,6 +19,7 @@ mod progress;
 mod rmr;
 #[cfg(target_os = "linux")]
 mod run;
+mod screen;
 #[cfg(all(target_os = "linux", not(test)))]
 mod start;
 #[cfg(target_os = "linux")]
@@ -64,6 +68,10 @@ enum Command {
     Bench(bench::Arguments),
     /// Checks the whole catalogue, and prints what the sources claim beside what was found
     Survey(survey::Arguments),
+    /// Shows executions step by step in a browser: you are the scheduler
+    Explore(explore::Arguments),
+    /// Writes the catalogue, what was found, executions and curves into one page that needs no network
+    Report(explore::ReportArguments),
 }
 
 // The parser of `doorway run` alone. It starts a command, perhaps thousands of times, and building the parsers of the
@@ -111,6 +119,8 @@ fn answer() -> u8 {
             Command::Rmr(arguments) => rmr::run(&arguments),
             Command::Bench(arguments) => bench::run(&arguments),
             Command::Survey(arguments) => survey::run(&arguments),
+            Command::Explore(arguments) => explore::run(&arguments),
+            Command::Report(arguments) => explore::report(&arguments),
         },
         Err(error) => explain(&error),
     };

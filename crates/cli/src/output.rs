@@ -15,7 +15,8 @@ pub(crate) const UNDECIDED: u8 = 2;
 
 /// The result of a command: the text for standard output, and the exit code.
 ///
-/// Text is printed only when the command has succeeded, so a failed command leaves standard output empty.
+/// Text is printed only when the command has succeeded, so a failed command leaves standard output empty. Only `doorway
+/// survey` prints lines before its end.
 pub(crate) struct Answer {
     pub(crate) text: String,
     pub(crate) code: u8,
@@ -41,16 +42,26 @@ pub(crate) fn complain(message: &str) {
 impl Answer {
     /// Prints the text, and returns the exit code.
     pub(crate) fn print(self) -> Result<u8, Trouble> {
-        let mut out = io::stdout().lock();
-        match out.write_all(self.text.as_bytes()).and_then(|()| out.flush()) {
-            // The reader has closed the pipe, as `head` does: not a failure.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-            Err(error) => {
-                return Err(Trouble(format!("cannot write to standard output: {error}; redirect it elsewhere")));
-            }
-            Ok(()) => {}
-        }
+        print(&self.text)?;
         Ok(self.code)
+    }
+}
+
+/// Whether anybody reads standard output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Present,
+    /// The reader has closed the pipe, as `head` does: not a failure.
+    Gone,
+}
+
+/// Prints a text on standard output.
+pub(crate) fn print(text: &str) -> Result<Reader, Trouble> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(Reader::Present),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(Trouble(format!("cannot write to standard output: {error}; redirect it elsewhere"))),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Words for a terminal: commands quoted, escaped and cut, and durations.
+//! Words for a terminal: commands quoted and escaped, and durations.
 use std::{ffi::OsString, os::fd::AsFd, time::Duration};
 
 use rustix::termios::tcgetwinsize;
 
-/// The width for outputs that are not terminals.
-const DEFAULT_WIDTH: usize = 100;
+use crate::screen::DEFAULT_WIDTH;
+pub(crate) use crate::screen::cut;
 
 /// The number of columns of a terminal.
 pub(crate) fn terminal_width(terminal: &impl AsFd) -> usize {
@@ -38,14 +38,6 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// The text, cut to this number of characters; then it ends in an ellipsis.
-pub(crate) fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_string();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
 /// A duration in a unit that suits its length.
 pub(crate) fn span(time: Duration) -> String {
     match time.as_secs() {
@@ -70,11 +62,6 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_escaped() {
         assert_eq!(visible("a\x1b[2Jb\r\n\u{9b}c\u{202e}é"), r"a\u{1b}[2Jb\r\n\u{9b}c\u{202e}é");
-    }
-
-    #[test]
-    fn long_texts_end_in_an_ellipsis() {
-        assert_eq!((cut("12345", 5), cut("123456", 5)), ("12345".to_string(), "1234…".to_string()));
     }
 
     #[test]

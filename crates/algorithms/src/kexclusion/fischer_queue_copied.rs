@@ -84,7 +84,7 @@ pub const ABOUT: About = About {
         at(2).k(1).under(&[Aborts]).finds(104_294),
         at(2).k(1).under(&[Deaths, Aborts]).finds(796_640),
         at(3).k(2).passages(1).under(&[Aborts]).finds(401_973),
-        at(3).k(2).passages(1).under(&[Deaths]).finds(0).takes("2 minutes, 2 GB"),
+        at(3).k(2).passages(1).under(&[Deaths]).finds(39_506_145).takes("3 minutes, 3 GB"),
         at(2).k(1).under(&[Deaths, Tso]).finds(1_584_467),
         at(2).under(&[Tso]).finds(61_654).fences(0),
         at(2).k(1).remote(None, None),

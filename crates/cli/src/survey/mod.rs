@@ -1,24 +1,37 @@
-//! `doorway survey`: the papers' tables, measured.
+//! `doorway survey`: what the sources claim beside what is found, for the whole catalogue.
+mod details;
+mod overview;
+mod summary;
 mod table_1;
 mod tables;
 
 use std::{sync::Arc, time::Instant};
 
 use clap::Args;
-use doorway_algorithms::registry;
+use doorway_algorithms::{About, Extent, Finds, Kind, Pinned, registry};
 use doorway_catalogue::{Row, Surveyor};
 use doorway_checker::Model;
 use serde_json::{Value, json};
 
 use crate::{
+    estimate::{Estimate, Pace},
     json,
     limits::Limits,
-    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    lookup::find,
+    output::{Answer, FAILS, HOLDS, Reader, Trouble, UNDECIDED, print},
     progress::{Watcher, interrupted},
+    screen::Screen,
 };
+use overview::{Overview, Section};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    /// Only these algorithms, with everything that is found about them
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// Also prints the papers' tables: remote memory references, and Table 1 of Danek's k-Bakery paper
+    #[arg(long, conflicts_with = "json")]
+    tables: bool,
     #[command(flatten)]
     limits: Limits,
     /// Prints JSON: a list of the results of `doorway check`, with more keys
@@ -28,16 +41,27 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let start = Instant::now();
+    let algorithms = algorithms(&arguments.names)?;
+    let mut printer = Printer::new(Screen::of_stdout(), arguments);
+    let weights = algorithms.iter().map(|about| weight(about)).collect();
+    let watcher = Watcher::of_pieces(Estimate::new(algorithms.len(), Pace::Weights(weights)));
     let mut rows: Vec<Row> = Vec::new();
-    for &about in registry::all().iter().filter(|about| about.is_surveyed()) {
-        let watcher = Watcher::new(about.name.to_string());
-        let (limits, observer) = (arguments.limits.clone(), watcher.clone());
-        let surveyor =
-            Surveyor::new(move |model| limits.apply(model).observer(observer.clone()), Arc::new(interrupted));
+    let mut is_stopped = false;
+    for &about in &algorithms {
+        watcher.begin(about.name);
+        let (limits, observer, ticking) = (arguments.limits.clone(), watcher.clone(), watcher.clone());
+        let cancelled = move || {
+            ticking.tick();
+            interrupted()
+        };
+        let surveyor = Surveyor::new(move |model| limits.apply(model).observer(observer.clone()), Arc::new(cancelled));
         let row = surveyor.row(about);
         watcher.done();
-        rows.push(row.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?);
-        if interrupted() {
+        let row = row.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
+        // Each line is printed as soon as it is known.
+        is_stopped = print(&printer.row(&row))? == Reader::Gone || interrupted();
+        rows.push(row);
+        if is_stopped {
             break;
         }
     }
@@ -45,12 +69,96 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let list: Vec<Value> = rows.iter().map(row_as_json).collect();
         format!("{:#}\n", Value::from(list))
     } else {
-        let surveyor = Surveyor::new(|model| model, Arc::new(interrupted));
-        let left_out = registry::all().iter().filter(|about| !about.is_surveyed());
-        let left_out: Vec<_> = left_out.map(|about| (*about, surveyor.grown(about))).collect();
-        tables::text(&rows, &left_out, start.elapsed().as_secs_f64())
+        printer.end(&rows, start.elapsed().as_secs_f64())
     };
-    Ok(Answer { text, code: code(&rows, interrupted()) })
+    Ok(Answer { text, code: code(&rows, is_stopped) })
+}
+
+/// The algorithms with these names, or all that a survey includes.
+fn algorithms(names: &[String]) -> Result<Vec<&'static About>, Trouble> {
+    if names.is_empty() {
+        return Ok(registry::all().iter().copied().filter(|about| about.is_surveyed()).collect());
+    }
+    let named = names.iter().map(|name| {
+        let about = find(name)?;
+        if about.is_surveyed() {
+            return Ok(about);
+        }
+        let name = about.name;
+        Err(Trouble(format!("`{name}` is too large for a survey; try `doorway check {name} --passages 1`")))
+    });
+    named.collect()
+}
+
+/// About how long a survey of an algorithm takes, relative to others, by the numbers of states that are pinned.
+///
+/// The factors were measured. Remote memory references take longest: in the CC model a state has a cache, too.
+pub(crate) fn weight(about: &'static About) -> f64 {
+    let states = |n: usize, k: usize, extent: Extent| {
+        let is_meant = |pinned: &&Pinned| {
+            pinned.n == n && pinned.k.is_none_or(|of| of == k) && pinned.extent == extent && pinned.crashes == 0
+        };
+        let found = about.pinned.iter().filter(is_meant).map(|pinned| match pinned.finds {
+            Finds::States(states) => states,
+            _ => 0,
+        });
+        found.max().unwrap_or(0) as f64
+    };
+    let Ok(size) = about.size(None, None) else { return 1.0 };
+    let of_a_state = match (about.kind, about.local_spin) {
+        (Kind::Part, _) => 3.0,
+        (_, None) => 30.0,
+        (_, Some(_)) => 170.0,
+    };
+    let of_three = if about.kind == Kind::KExclusion && size.k == 1 { states(3, 2, Extent::Passages(1)) } else { 0.0 };
+    let simulations = if about.remote.is_some() { 1.5e6 } else { 0.0 };
+    1e5 + simulations + of_a_state * states(size.n, size.k, Extent::Surveyed) + 10.0 * of_three
+}
+
+/// What is printed of a survey: with names the details of each algorithm, else the overview.
+struct Printer<'a> {
+    screen: Screen,
+    overview: Overview,
+    arguments: &'a Arguments,
+    section: Option<Section>,
+}
+
+impl Printer<'_> {
+    fn new(screen: Screen, arguments: &Arguments) -> Printer<'_> {
+        Printer { screen, overview: Overview::new(screen), arguments, section: None }
+    }
+
+    /// What is printed when a row is known.
+    fn row(&mut self, row: &Row) -> String {
+        if self.arguments.json {
+            return String::new();
+        }
+        let section = Section::of(row.about);
+        let space = if self.section.is_some() { "\n" } else { "" };
+        let is_new = self.section.replace(section) != Some(section);
+        match () {
+            () if !self.arguments.names.is_empty() => format!("{space}{}", details::text(&self.screen, row)),
+            () if is_new => format!("{space}{}{}", self.overview.head(section), self.overview.row(row)),
+            () => self.overview.row(row),
+        }
+    }
+
+    /// What is printed when all rows are known.
+    fn end(&self, rows: &[Row], seconds: f64) -> String {
+        let is_whole = self.arguments.names.is_empty();
+        let left_out: Vec<&About> =
+            registry::all().iter().copied().filter(|about| is_whole && !about.is_surveyed()).collect();
+        let tables = if self.arguments.tables {
+            let surveyor = Surveyor::new(|model| model, Arc::new(interrupted));
+            let left_out: Vec<_> = left_out.iter().map(|about| (*about, surveyor.grown(about))).collect();
+            tables::text(&self.screen, rows, &left_out)
+        } else {
+            String::new()
+        };
+        let legend = if is_whole { format!("\n{}", overview::legend(&self.screen)) } else { String::new() };
+        let summary = summary::text(&self.screen, rows, &left_out, seconds);
+        format!("{tables}{legend}\n{summary}")
+    }
 }
 
 fn code(rows: &[Row], is_interrupted: bool) -> u8 {
@@ -104,19 +212,52 @@ mod tests {
         names.iter().map(|name| surveyor.row(registry::find(name).unwrap()).unwrap()).collect()
     }
 
-    /// What a survey did not decide is not called a disagreement.
+    /// Every row of a survey that stops early and measures nothing.
+    fn quick_rows() -> Vec<Row> {
+        let surveyor = Surveyor::new(|model| model.max_states(500), Arc::new(|| true));
+        algorithms(&[]).ok().unwrap().into_iter().map(|about| surveyor.row(about).unwrap()).collect()
+    }
+
+    fn arguments(names: &[&str]) -> Arguments {
+        #[derive(clap::Parser)]
+        struct Survey {
+            #[command(flatten)]
+            arguments: Arguments,
+        }
+        let words = ["survey", "--tables"].iter().chain(names);
+        <Survey as clap::Parser>::parse_from(words).arguments
+    }
+
+    /// Everything that a survey prints.
+    fn printed(rows: &[Row], names: &[&str], width: usize) -> String {
+        let arguments = arguments(names);
+        let mut printer = Printer::new(Screen::plain(width), &arguments);
+        let lines: String = rows.iter().map(|row| printer.row(row)).collect();
+        lines + &printer.end(rows, 0.0)
+    }
+
+    #[track_caller]
+    fn fits(text: &str, width: usize) {
+        for line in text.lines() {
+            assert!(crate::screen::columns(line) <= width, "more than {width} columns: {line}");
+        }
+    }
+
+    /// What a survey did not decide is not called a disagreement, nor as claimed.
     #[test]
     fn a_survey_that_is_stopped_early_names_what_is_not_decided() {
-        let rows = rows(&["fischer-queue", "filter-k", "danek-lee", "k-bakery-fife", "lock-one"], Some(60));
+        let names = ["fischer-queue", "filter-k", "danek-lee", "k-bakery-fife", "lock-one"];
+        let rows = rows(&names, Some(60));
         assert_eq!(code(&rows, false), UNDECIDED);
-        let text = tables::text(&rows, &[], 0.0);
+        let text = printed(&rows, &names, 1000);
         let last = text.lines().last().unwrap();
-        assert!(last.ends_with(": not decided: fischer-queue, filter-k, danek-lee, k-bakery-fife."), "{last}");
+        let undecided = "fischer-queue (remote memory references), filter-k, danek-lee, k-bakery-fife";
+        assert!(last.ends_with(&format!(" s: 1 as claimed; not decided: {undecided}.")), "{last}");
         // Table 1 has the rows of these.
         let printed =
             ["Fischer et al. [12]", "Peterson (DSM) [21]", "Danek and Lee (CC/DSM) [8]", "FIFE algorithm (Figure 2)"];
         for row in printed {
-            assert_eq!(text.matches(&format!(" {row} ")).count(), 1, "{row}");
+            assert_eq!(text.matches(&format!("\n{row}: ")).count(), 1, "{row}");
         }
     }
 
@@ -124,8 +265,70 @@ mod tests {
     fn a_survey_says_what_is_as_claimed_and_what_is_broken() {
         let rows = rows(&["mcs", "lock-two", "bouncer"], None);
         assert_eq!((code(&rows, false), code(&rows, true)), (HOLDS, UNDECIDED));
-        let text = tables::text(&rows, &[], 0.0);
+        let text = printed(&rows, &[], 100);
         assert!(text.ends_with("s: all as claimed.\n"), "{text}");
-        assert!(text.contains("`lock-two`: a process that competes alone waits for ever.\n"), "{text}");
+        let why = "\nlock-two                    a process that competes alone waits for ever\n";
+        assert!(text.contains(why), "{text}");
+        let lines: Vec<&str> = text.lines().collect();
+        for line in [
+            "Mutual exclusion           n k excl dead starv fcfs kfcfs fife byp exit door crash  cc dsm tso  size",
+            "mcs                        3 1 ✓    ✓    ✓     ✓    +     +    0   ✗    ✓    0       8   4 ✓     824",
+            "Broken locks               n k excl dead starv fcfs kfcfs fife byp exit door crash  cc dsm tso  size",
+            "Parts                      n rule wait-free  size source",
+        ] {
+            assert!(lines.contains(&line), "no line {line:?} in\n{text}");
+        }
+    }
+
+    /// The report of the Filter lock, as if it were that of the Bakery.
+    #[test]
+    fn a_survey_shows_a_claim_beside_what_was_found_only_where_they_differ() {
+        let [filter, bakery] = ["filter", "bakery"].map(|name| rows(&[name], None).remove(0));
+        let compared = doorway_catalogue::compare(bakery.about.claims, &filter.report);
+        let wrong = Row { about: bakery.about, compared, crashes: Some(0), ..filter };
+        let line = Overview::new(Screen::plain(100)).row(&wrong);
+        let cells: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(cells[..10], ["bakery", "3", "1", "✓", "✓", "✓", "✗≠✓", "-", "-", "∞≠0"], "{line}");
+        fits(&line, 100);
+        let text = printed(&[wrong], &["bakery"], 100);
+        assert!(text.contains("  fcfs                      holds             ✗ fails, NOT as claimed\n"), "{text}");
+        assert!(text.ends_with(": 0 as claimed; NOT as claimed: bakery (fcfs, bypass).\n"), "{text}");
+    }
+
+    #[test]
+    fn every_line_of_a_survey_fits() {
+        let rows = quick_rows();
+        assert_eq!(rows.len(), registry::all().iter().filter(|about| about.is_surveyed()).count());
+        for width in [100, 120, 160, 200] {
+            let overview = Overview::new(Screen::plain(width));
+            rows.iter().for_each(|row| fits(&(overview.head(Section::of(row.about)) + &overview.row(row)), width));
+        }
+        fits(&rows.iter().map(|row| details::text(&Screen::plain(100), row)).collect::<String>(), 100);
+        fits(&tables::text(&Screen::plain(100), &rows, &[]), 100);
+        fits(&overview::legend(&Screen::plain(100)), 100);
+        let narrow = Overview::new(Screen::plain(70));
+        rows.iter().for_each(|row| fits(&(narrow.head(Section::of(row.about)) + &narrow.row(row)), 70));
+    }
+
+    /// Everything that is printed for the whole catalogue, as it is found.
+    #[test]
+    #[ignore = "5 minutes: the whole survey"]
+    fn every_line_of_the_whole_survey_fits() {
+        let surveyor = Surveyor::default();
+        let rows: Vec<Row> =
+            algorithms(&[]).ok().unwrap().into_iter().map(|about| surveyor.row(about).unwrap()).collect();
+        assert_eq!(code(&rows, false), HOLDS);
+        for width in [100, 160] {
+            fits(&printed(&rows, &[], width), width);
+            fits(&printed(&rows, &["all"], width), width);
+        }
+    }
+
+    /// Longer surveys weigh more: the estimate of the time left depends on it.
+    #[test]
+    fn weights_follow_the_pinned_states() {
+        let weight = |name: &str| weight(registry::find(name).unwrap());
+        assert!(weight("k-bakery") > 100.0 * weight("peterson"), "it has a million states");
+        assert!(weight("mcs") > weight("peterson"), "its growth is simulated");
     }
 }

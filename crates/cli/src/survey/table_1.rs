@@ -1,35 +1,27 @@
 //! Table 1 of Danek's k-Bakery paper, beside what was measured.
-use comfy_table::{Table, presets};
-use doorway_algorithms::Kind;
 use doorway_catalogue::{
     Kept, Row,
     table_1::{Printed, ROWS},
 };
 use serde_json::{Value, json};
 
-use super::tables::exact;
+use super::{
+    overview::classes,
+    tables::{entry, sized},
+};
+use crate::screen::Screen;
 
-/// Every row, beside each algorithm that it is about.
-pub(super) fn text(rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header([
-        "row",
-        "algorithm",
-        "rmr",
-        "exact cc",
-        "fitted cc",
-        "exact dsm",
-        "fitted dsm",
-        "instructions",
-        "takes",
-        "starvation-free",
-    ]);
-    for printed in &ROWS {
+/// Every row as printed, and below it each algorithm that it is about.
+pub(super) fn text(screen: &Screen, rows: &[Row]) -> String {
+    let of = |printed: &Printed| {
         let measured = printed.algorithms.iter().filter_map(|name| rows.iter().find(|row| row.about.name == *name));
-        measured.for_each(|row| _ = table.add_row(beside(printed, row)));
-    }
-    table.trim_fmt()
+        let measured: String =
+            measured.map(|row| entry(screen, &format!("  {}", row.about.name), &beside(printed, row))).collect();
+        let Printed { reference, rmr, instructions, starvation_free, .. } = printed;
+        let head = format!("{reference}: {rmr}, {instructions}, starvation-free: {starvation_free}");
+        if measured.is_empty() { measured } else { screen.fold(2, &head) + &measured }
+    };
+    ROWS.iter().map(of).collect()
 }
 
 /// The rows that are about this algorithm.
@@ -47,41 +39,28 @@ pub(super) fn as_json(row: &Row) -> Value {
     about_it.map(entry).collect()
 }
 
-/// The row, beside what was measured.
-fn beside(printed: &Printed, row: &Row) -> [String; 10] {
-    let Row { about, size, report, remote, grown, safe, .. } = row;
-    let k = if about.kind == Kind::KExclusion { format!(", k={}", size.k) } else { String::new() };
-    let sized = |bound| format!("{} (n={}{k})", exact(report, bound), size.n);
-    let exactly = remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(sized));
+/// What was measured of an algorithm that a row is about.
+fn beside(printed: &Printed, row: &Row) -> String {
     // `Peterson (CC)` and `Peterson (DSM)` are two rows, about one machine each.
-    let is_about = [!printed.reference.contains("(DSM)"), !printed.reference.contains("(CC)")];
-    let measured = |machine: usize, text: &dyn Fn() -> String| if is_about[machine] { text() } else { String::new() };
-    let fitted = |machine: usize| {
-        let mut classes: Vec<&str> = grown.iter().map(|grown| grown.class[machine].as_str()).collect();
-        classes.dedup();
-        classes.join(", ")
-    };
-    let non_atomic = match safe {
+    let machines = [("cc", 0, "(DSM)"), ("dsm", 1, "(CC)")];
+    let machines = machines.into_iter().filter(|(_, _, other)| !printed.reference.contains(other));
+    let remote = machines.map(|(machine, model, _)| {
+        let exact = row.remote.map_or("?".to_string(), |bounds| sized(row, bounds[model]));
+        format!("{machine} {exact} {}", classes(&row.grown, model))
+    });
+    let non_atomic = match row.safe {
         None => String::new(),
         Some(Kept::All(None)) => ", non-atomic".to_string(),
         Some(kept) => format!(", non-atomic: {kept}"),
     };
     let found = match row.is_starvation_free_with_crashes() {
-        Some(true) if size.k == 1 => "yes, 1 passage",
+        // With k = 1 it was checked for three processes with k = 2.
+        Some(true) if row.size.k == 1 => "yes, 1 passage",
         Some(true) => "yes",
         Some(false) => "no",
         None => "?",
     };
-    [
-        printed.reference.to_string(),
-        about.name.to_string(),
-        printed.rmr.to_string(),
-        measured(0, &|| exactly[0].clone()),
-        measured(0, &|| fitted(0)),
-        measured(1, &|| exactly[1].clone()),
-        measured(1, &|| fitted(1)),
-        printed.instructions.to_string(),
-        format!("{}{non_atomic}", report.primitives.join(", ")),
-        format!("{} / {found}", printed.starvation_free),
-    ]
+    let takes = format!("{}{non_atomic}", row.report.primitives.join(", "));
+    let remote: Vec<String> = remote.map(|text| text.trim_end().to_string()).collect();
+    format!("{}; {takes}; starvation-free: {found}", remote.join("; "))
 }

@@ -183,3 +183,34 @@ fn options_that_exclude_each_other_are_refused() {
         "`ticket-k`: symmetry cannot be combined with store buffers; check it without symmetry",
     );
 }
+
+#[test]
+fn counterexamples_are_lists_in_pipes_and_lanes_on_demand() {
+    let check = |arguments: &[&str]| text(&doorway(&[&["check"], arguments].concat()).stdout).to_string();
+    let list = check(&["lock-one"]);
+    assert!(list.contains("\n   1  p0  7  flag[0] := true\n"), "{list}");
+    assert_eq!(check(&["lock-one", "--lanes", "auto"]), list);
+    assert_eq!(check(&["lock-one", "--lanes", "never"]), list);
+    let lanes = "\
+deadlock-freedom FAILS in 2 steps, and stays so
+       │ p0                 │ p1
+     1 │ 7  flag[0] := true │
+     2 │                    │ 7  flag[1] := true
+ ┌ then for ever
+ │   3 │ 8  flag[1] = true  │
+ └   4 │                    │ 8  flag[0] = true
+as claimed: Herlihy & Shavit, Fig. 2.4
+";
+    let (_, shown) = list.split_once('\n').unwrap();
+    let always = check(&["lock-one", "--lanes", "always"]);
+    assert_eq!(always.split_once('\n').unwrap(), (list.split_once('\n').unwrap().0, lanes), "{shown}");
+    // A thick edge from the entry of a holder on, and a word.
+    let two_holders = check(&["fast-path", "--property", "exclusion", "--lanes", "always"]);
+    for line in [
+        "     9 ┃ 10  flag[1] = false  -> inside │\n",
+        "    10 ┃                                │ 8  y := 1\n",
+        "    11 ┃                                ┃ 9  x = 1   -> inside\n",
+    ] {
+        assert!(two_holders.contains(line), "{line} is not in\n{two_holders}");
+    }
+}

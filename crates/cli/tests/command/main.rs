@@ -3,6 +3,8 @@ mod bench;
 mod catalogue;
 mod check;
 mod measure;
+#[cfg(target_os = "linux")]
+mod terminal;
 
 use std::{
     fs::OpenOptions,

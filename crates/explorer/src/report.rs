@@ -1,0 +1,149 @@
+//! The report: the page and its data in one file.
+use std::io::Write;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use doorway_algorithms::{About, registry};
+use doorway_catalogue::Row;
+use flate2::{Compression, write::GzEncoder};
+use serde_json::{Value, json};
+
+use crate::{
+    Scenario,
+    algorithm::{add_executions, algorithm, counterexamples, curves, of_row},
+    graph, page, puzzles, tables,
+};
+
+/// The largest graph that a report contains. The largest of them take some 100 KB each.
+const MAX_STATES: usize = 6_000;
+
+/// The page with everything in one file: the catalogue, what was found, executions, small graphs, curves, puzzles.
+///
+/// ```
+/// use doorway_catalogue::{Surveyor, find};
+/// use doorway_explorer::Report;
+///
+/// let mut report = Report::default();
+/// report.add(Surveyor::default().row(find("lock-one")?)?)?;
+/// let html = report.html();
+/// assert!(html.starts_with("<!doctype html>") && html.contains("graph-lock-one"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Default)]
+pub struct Report {
+    rows: Vec<Row>,
+    algorithms: Vec<Value>,
+    /// By algorithm: its graph, compressed, and the model.
+    graphs: Vec<(&'static str, (String, Value))>,
+    bench: Value,
+}
+
+impl Report {
+    /// Adds an algorithm and what a survey found.
+    ///
+    /// See the [type's example](Report).
+    ///
+    /// # Errors
+    /// If the algorithm breaks a rule of the interface.
+    pub fn add(&mut self, row: Row) -> Result<(), String> {
+        let mut value = surveyed(&row);
+        value["counterexamples"] = counterexamples(row.about)?.into();
+        add_executions(&mut value["counterexamples"])?;
+        let graph = graph(&Scenario::surveyed(row.about), MAX_STATES)?;
+        value["graph"] = graph.is_some().into();
+        value["graph_model"] = graph.as_ref().map_or(Value::Null, |graph| graph["model"].clone());
+        match graph {
+            Some(graph) => self.graphs.push((row.about.name, (packed(&graph), graph["model"].clone()))),
+            None => add_executions(&mut value["found"]["properties"])?,
+        }
+        self.algorithms.push(value);
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Adds an algorithm that the survey leaves out.
+    ///
+    /// ```
+    /// let mut report = doorway_explorer::Report::default();
+    /// report.add_unchecked(doorway_catalogue::find("mcs").unwrap());
+    /// assert!(report.as_json()["algorithms"][0]["found"].is_null());
+    /// ```
+    pub fn add_unchecked(&mut self, about: &'static About) {
+        let mut value = algorithm(about);
+        value["curves"] = curves(about).into();
+        self.algorithms.push(value);
+    }
+
+    /// Adds what `doorway bench --json` printed.
+    ///
+    /// ```
+    /// let mut report = doorway_explorer::Report::default();
+    /// report.set_bench(serde_json::json!([]));
+    /// assert!(report.as_json()["bench"].is_array());
+    /// ```
+    pub fn set_bench(&mut self, bench: Value) {
+        self.bench = bench;
+    }
+
+    /// The data without the graphs.
+    ///
+    /// See the [example of `set_bench`](Report::set_bench).
+    #[must_use]
+    pub fn as_json(&self) -> Value {
+        json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "mode": "report",
+            "algorithms": self.algorithms,
+            "tables": tables::of(&self.rows),
+            "puzzles": self.rows.iter().flat_map(|row| puzzles::of(row.about)).filter(|puzzle| self.has(puzzle)).collect::<Vec<_>>(),
+            "bench": self.bench,
+        })
+    }
+
+    /// Whether the graph in which a puzzle is played is here.
+    fn has(&self, puzzle: &Value) -> bool {
+        self.graphs.iter().any(|(name, graph)| puzzle["model"]["algorithm"] == *name && graph.1 == puzzle["model"])
+    }
+
+    /// The page.
+    ///
+    /// See the [type's example](Report).
+    #[must_use]
+    pub fn html(&self) -> String {
+        // In JSON a `<` is only inside of strings, and can be written so that it begins no element.
+        let data = self.as_json().to_string().replace('<', "\\u003c");
+        let mut elements = format!("<script type=\"application/json\" id=\"report\">{data}</script>\n");
+        for (name, (graph, _)) in &self.graphs {
+            elements += &format!("<script type=\"text/plain\" id=\"graph-{name}\">{graph}</script>\n");
+        }
+        page::alone(&elements)
+    }
+}
+
+/// An algorithm, what a survey found, and its curves.
+#[must_use]
+pub(crate) fn surveyed(row: &Row) -> Value {
+    let mut value = algorithm(row.about);
+    value["found"] = of_row(row);
+    value["curves"] = curves(row.about).into();
+    value
+}
+
+/// What the page knows of all algorithms before it asks for more.
+pub(crate) fn unsurveyed() -> Value {
+    let algorithms: Vec<Value> = registry::all().iter().map(|about| algorithm(about)).collect();
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "mode": "explore",
+        "algorithms": algorithms,
+        "tables": [],
+        "puzzles": registry::all().iter().flat_map(|about| puzzles::of(about)).collect::<Vec<_>>(),
+        "bench": null,
+    })
+}
+
+/// Compressed JSON, as text.
+fn packed(value: &Value) -> String {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(value.to_string().as_bytes()).expect("writing to memory does not fail");
+    STANDARD.encode(encoder.finish().expect("writing to memory does not fail"))
+}
