@@ -3,7 +3,7 @@ use std::{fmt, panic, sync::Arc};
 
 use doorway_algorithms::{About, Condition, Kind, LocalSpin, Size};
 use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Property, Report, Verdict};
-use doorway_simulator::Variable;
+use doorway_simulator::{Growth, Variable};
 
 use crate::{Agreement, Comparison, bounded, check, claims, compare, glance, glance_limit, remote_references};
 
@@ -40,12 +40,14 @@ pub struct Row {
 }
 
 /// How remote memory references grow with a variable.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Grown {
     /// The variable.
     pub variable: Variable,
     /// The class in the CC and the DSM model.
     pub class: [String; 2],
+    /// What was measured in the CC and the DSM model; `None` if the lock does not support the sizes.
+    pub measured: [Option<Growth>; 2],
 }
 
 /// What a lock keeps, on another memory, of the properties that it is claimed to have and has on this one.
@@ -186,19 +188,37 @@ impl Surveyor {
             Variable::K => about.kind == Kind::KExclusion && claimed.cc.contains('k'),
             Variable::C => claimed.cc.contains('c'),
         };
-        let class = |variable, cost| match glance(about, cost, variable, self.cancelled.clone()) {
-            None => "?".to_string(),
-            Some(growth) if growth.unbounded().is_some() => "∞".to_string(),
-            Some(_) if let Some(most) = glance_limit(about) => format!("bounded, n ≤ {most}"),
-            Some(growth) => format!("Θ({})", growth.worst.shape.text(variable)),
-        };
         let variables = [Variable::N, Variable::K, Variable::C].into_iter().filter(is_said_to_grow);
         variables
-            .map(|variable| Grown {
-                variable,
-                class: [Cost::Cc(FailedCas::Counts), Cost::Dsm].map(|cost| class(variable, cost)),
+            .map(|variable| {
+                let costs = [Cost::Cc(FailedCas::Counts), Cost::Dsm];
+                let measured = costs.map(|cost| glance(about, cost, variable, self.cancelled.clone()));
+                let class =
+                    measured.each_ref().map(|growth| growth.as_ref().map_or("?".to_string(), |it| class(about, it)));
+                Grown { variable, class, measured }
             })
             .collect()
+    }
+}
+
+/// The class of a growth that a [`glance`] measured, in words: `Θ(N)`, `∞`, or `bounded, n ≤ 15`.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use doorway_catalogue::{class, find, glance};
+/// use doorway_checker::Cost;
+/// use doorway_simulator::Variable;
+///
+/// let mcs = find("mcs").unwrap();
+/// assert_eq!(class(mcs, &glance(mcs, Cost::Dsm, Variable::N, Arc::new(|| false)).unwrap()), "Θ(1)");
+/// ```
+#[must_use]
+pub fn class(about: &About, growth: &Growth) -> String {
+    match glance_limit(about) {
+        _ if growth.unbounded().is_some() => "∞".to_string(),
+        Some(most) => format!("bounded, n ≤ {most}"),
+        None => format!("Θ({})", growth.worst.shape.text(growth.variable)),
     }
 }
 

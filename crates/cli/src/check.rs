@@ -1,5 +1,5 @@
 //! `doorway check`
-use std::panic::Location;
+use std::{panic::Location, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 use doorway_algorithms::{About, Claim, Condition, Kind, Size, registry};
@@ -11,7 +11,7 @@ use crate::{
     json, lanes,
     limits::Limits,
     lookup::{self, Sizes, find, title},
-    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    output::{self, Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::watched,
     screen::{BAD, GOOD, OPEN, Screen, columns},
 };
@@ -55,6 +55,9 @@ pub(crate) struct Arguments {
     /// When to print a counterexample as lanes, one for each process, if they fit; `auto`: on a terminal
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = Lanes::Auto)]
     lanes: Lanes,
+    /// Draws the first counterexample
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
     /// Prints JSON
@@ -90,6 +93,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let claims = claims(about, &model);
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
     let assumed = model.assumptions();
+    if let Some(path) = &arguments.svg {
+        let failed = report.findings.iter().find_map(|finding| Some((finding.property, finding.execution.as_ref()?)));
+        match failed {
+            Some((property, execution)) => {
+                let title = format!("{}{}: {property} fails", title(about, size), setting(&assumed));
+                output::write(path, &doorway_explorer::picture(&title, size.n, execution))?;
+            }
+            None => output::complain(&format!("nothing fails, so `{}` is not written", path.display())),
+        }
+    }
     let text = if arguments.json {
         format!("{:#}\n", arguments.as_json(about, size, &assumed, &report))
     } else {

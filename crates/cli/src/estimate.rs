@@ -20,8 +20,10 @@ pub(crate) enum Pace {
     Budget(Duration),
 }
 
-/// The estimate is shown when the pieces that are finished took this time: before that it would jump.
+/// The estimate is shown when the pieces that are finished took this time and are this part of the work: before that it
+/// would jump.
 const MIN_SECONDS: f64 = 1.0;
+const MIN_PART: f64 = 0.02;
 
 /// The largest factor between pieces that grow.
 const MAX_FACTOR: f64 = 16.0;
@@ -63,8 +65,9 @@ fn by_weights(weights: &[f64], times: &[f64], within: f64) -> (f64, Option<f64>)
     let (finished, rest) = weights.split_at(times.len().min(weights.len()));
     let (done, time) = (finished.iter().sum::<f64>(), times.iter().sum::<f64>());
     let total = done + rest.iter().sum::<f64>();
-    if time < MIN_SECONDS || done <= 0.0 {
-        return (if total > 0.0 { done / total } else { 0.0 }, None);
+    let part = if total > 0.0 { done / total } else { 0.0 };
+    if time < MIN_SECONDS || part < MIN_PART {
+        return (part, None);
     }
     let seconds = time / done;
     let current = rest.first().map_or(0.0, |weight| weight * seconds);
@@ -112,6 +115,7 @@ mod tests {
         let late = by_weights(&[1.0, 1.0], &[5.0], 10.0);
         assert_eq!(late, (15.0 / 16.0, Some(1.0)), "a piece that takes longer than expected is nearly done");
         assert_eq!(by_weights(&[1.0, 3.0], &[0.5], 0.0), (0.25, None), "too early to tell");
+        assert_eq!(by_weights(&[1.0, 99.0], &[5.0], 0.0), (0.01, None), "too little to tell");
         assert_eq!(by_weights(&[], &[], 7.0), (0.0, None));
     }
 

@@ -4,13 +4,11 @@ use std::{
     io::ErrorKind,
     path::PathBuf,
     process::{Command, Stdio},
-    sync::Arc,
     time::Instant,
 };
 
 use clap::Args;
 use doorway_algorithms::{About, registry};
-use doorway_catalogue::Surveyor;
 use doorway_explorer::{Report, serve};
 use serde_json::Value;
 
@@ -18,7 +16,7 @@ use crate::{
     limits::Limits,
     lookup::find,
     output::{self, Answer, HOLDS, Trouble, complain},
-    progress::{Watcher, interrupted},
+    survey,
 };
 
 #[derive(Args)]
@@ -88,25 +86,18 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Trouble> {
     if let Some(path) = &arguments.bench {
         report.set_bench(bench(path)?);
     }
-    for &about in &chosen {
-        if about.is_surveyed() {
-            let watcher = Watcher::new(about.name.to_string());
-            let (limits, observer) = (arguments.limits.clone(), watcher.clone());
-            let shape = move |model| limits.apply(model).observer(observer.clone());
-            let row = Surveyor::new(shape, Arc::new(interrupted)).row(about);
-            watcher.done();
-            let row = row.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
-            report.add(row)?;
-        } else {
-            report.add_unchecked(about);
-        }
-        if interrupted() {
-            let file = arguments.file.display();
-            return Err(Trouble(format!(
-                "interrupted; `{file}` is not a report, run it again or name fewer algorithms"
-            )));
-        }
+    let (surveyed, others): (Vec<&'static About>, Vec<_>) = chosen.iter().partition(|about| about.is_surveyed());
+    let is_complete = survey::each(&surveyed, &arguments.limits, |row| {
+        report.add(row)?;
+        Ok(true)
+    })?;
+    if !is_complete {
+        let file = arguments.file.display();
+        return Err(Trouble(format!(
+            "interrupted; nothing was written to `{file}`, run it again or name fewer algorithms"
+        )));
     }
+    others.into_iter().for_each(|about| report.add_unchecked(about));
     let html = report.html();
     output::write(&arguments.file, &html)?;
     let (count, size) = (chosen.len(), html.len() as f64 / 1e6);

@@ -1,6 +1,6 @@
 //! The JSON of checks; `docs/json.md` is the contract.
 use doorway_algorithms::{About, Claim, Claimed, Kind, Size, Status};
-use doorway_checker::{Assumptions, Execution, Finding, Property, Report, Step, Verdict};
+use doorway_checker::{Assumptions, Execution, Finding, Property, Report, Verdict};
 use serde_json::{Map, Value, json};
 
 /// What a check found.
@@ -47,8 +47,7 @@ fn finding(finding: &Finding) -> Value {
 
 /// The steps of an execution.
 pub(crate) fn steps(execution: &Execution) -> Vec<Value> {
-    let step = |step: &Step| json!({ "process": step.process, "line": step.line, "access": step.access });
-    execution.steps.iter().map(step).collect()
+    execution.steps.iter().map(doorway_explorer::step).collect()
 }
 
 /// The status, and why if it is broken.

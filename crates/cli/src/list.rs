@@ -48,7 +48,7 @@ fn table(screen: &Screen) -> String {
         let lines: String = algorithms.into_iter().map(|about| line(screen, about, name)).collect();
         format!("{}\n{lines}\n", screen.paint(HEAD, head))
     });
-    text.concat() + &screen.paint(WEAK, &screen.fold(0, "✓ correct, ✗ broken. `doorway list NAME` says more."))
+    text.concat() + &screen.paint(WEAK, &screen.fold(0, "Marks: ✓ correct, ✗ broken. `doorway list NAME` says more."))
 }
 
 /// The widest of these texts.

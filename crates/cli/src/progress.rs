@@ -143,6 +143,10 @@ impl Observer for Watcher {
             }
             line.search.1 = progress.states;
             line.detail = searching(progress, line.search.0.elapsed());
+            if line.estimate.is_some() {
+                // Beside a bar there is no room for more.
+                line.detail = line.detail.split(", depth").next().unwrap_or_default().to_string();
+            }
         });
     }
 

@@ -245,11 +245,11 @@ const TESTS = {
       const [drawn, width] = await coverage()
       assert.ok(drawn > width / 2, `${axes}: the first curve covers ${drawn} of ${width} columns`)
     }
-    await assertDrawn('logarithmic N')
-    await page.getByLabel('logarithmic RMRs').check()
     await assertDrawn('both logarithmic')
+    await page.getByLabel('logarithmic RMRs').uncheck()
+    await assertDrawn('logarithmic N')
     await page.getByLabel('logarithmic N').uncheck()
-    await assertDrawn('logarithmic RMRs')
+    await assertDrawn('none logarithmic')
     assert.ok(await page.locator('.curves table.numbers tbody td').count() >= 4)
   },
 

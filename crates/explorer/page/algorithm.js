@@ -22,7 +22,7 @@ function KnownAlgorithm({ algorithm, engine }) {
     <p class="back"><a href="#/">← Algorithms</a></p>
     <h1><code>${algorithm.name}</code> <span class="title">${algorithm.title}</span></h1>
     <p class="facts"><${Verdict} algorithm=${algorithm} /> ${KINDS[algorithm.kind] ?? algorithm.kind}; ${algorithm.source}; processes: ${algorithm.processes}; ${algorithm.primitives.join(', ')}.
-      ${algorithm.remark && html` <${Prose} text=${algorithm.remark} />.`}</p>
+      ${algorithm.remark && html` <${Prose} text=${capitalised(algorithm.remark)} />.`}</p>
     ${algorithm.status === 'broken' && html`<${WhyBroken} algorithm=${algorithm} found=${found} engine=${engine} />`}
     <div class="columns">
       <section><h2>The paper's lines</h2><${PaperLines} text=${algorithm.text} />

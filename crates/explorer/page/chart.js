@@ -113,7 +113,7 @@ function Bars({ bars, label }) {
 /** Curves of one variable with their axes' options, and the numbers as a table. */
 function CurveChart({ variable, curves }) {
   const [isLogX, setLogX] = useState(true)
-  const [isLogY, setLogY] = useState(false)
+  const [isLogY, setLogY] = useState(true)
   const [isMean, setMean] = useState(false)
   // Where there is no bound, the numbers are those of the schedules that were tried: a curve of them would mean nothing.
   const bounded = curves.filter(curve => !curve.unbounded)

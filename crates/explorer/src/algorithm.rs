@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use doorway_algorithms::{About, Claim, Claimed, Condition, Finds, Kind, LocalSpin, Status, registry};
-use doorway_catalogue::{Agreement, Comparison, Grown, Row, check, claims, compare, glance, glance_limit};
+use doorway_catalogue::{Agreement, Comparison, Grown, Row, check, claims, class, compare, glance};
 use doorway_checker::{Bound, Cost, FailedCas, Finding, Property, Report, Verdict};
 use doorway_simulator::{Growth, Variable};
 use serde_json::{Value, json};
@@ -250,30 +250,31 @@ pub fn curves(about: &'static About) -> Vec<Value> {
         return Vec::new();
     }
     let costs = [("cc", Cost::Cc(FailedCas::Counts)), ("dsm", Cost::Dsm)];
-    let curve = |(name, cost)| {
-        let growth = glance(about, cost, Variable::N, Arc::new(|| false))?;
-        let claimed = about.remote.map(|claimed| if name == "cc" { claimed.cc } else { claimed.dsm });
-        Some(curve(about, name, claimed, &growth))
-    };
+    let curve = |(name, cost)| Some(curve(about, name, &glance(about, cost, Variable::N, Arc::new(|| false))?));
     costs.into_iter().filter_map(curve).collect()
 }
 
-fn curve(about: &About, cost: &str, claimed: Option<&str>, growth: &Growth) -> Value {
-    let is_unbounded = growth.unbounded().is_some();
-    let fitted = match glance_limit(about) {
-        _ if is_unbounded => "∞".to_string(),
-        Some(most) => format!("bounded, n ≤ {most}"),
-        None => format!("Θ({})", growth.worst.shape.text(growth.variable)),
+/// The curves that a survey has measured; those of [`curves`] if it has measured none.
+pub(crate) fn curves_of_row(row: &Row) -> Vec<Value> {
+    let curve = |cost, growth: &Option<Growth>| Some(curve(row.about, cost, growth.as_ref()?));
+    let of = |grown: &Grown| {
+        let [cc, dsm] = &grown.measured;
+        [curve("cc", cc), curve("dsm", dsm)].into_iter().flatten().collect::<Vec<_>>()
     };
+    if row.grown.is_empty() { curves(row.about) } else { row.grown.iter().flat_map(of).collect() }
+}
+
+fn curve(about: &About, cost: &str, growth: &Growth) -> Value {
+    let claimed = about.remote.map(|claimed| if cost == "cc" { claimed.cc } else { claimed.dsm });
     let points = growth.points.iter().map(|(x, measured)| {
         json!({ "x": x, "worst": measured.worst, "mean": measured.mean, "truncated": measured.truncated })
     });
     json!({
         "variable": growth.variable.to_string(),
         "cost": cost,
-        "fitted": fitted,
+        "fitted": class(about, growth),
         "claimed": claimed,
-        "unbounded": is_unbounded,
+        "unbounded": growth.unbounded().is_some(),
         "points": points.collect::<Vec<_>>(),
     })
 }

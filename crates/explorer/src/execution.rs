@@ -115,7 +115,18 @@ pub(crate) fn state(stepper: &Stepper<'_>, lines: &Lines) -> Result<Value, Strin
 }
 
 /// A step.
-pub(crate) fn step(step: &Step) -> Value {
+///
+/// ```
+/// use doorway_algorithms::mutex::peterson::Peterson;
+/// use doorway_checker::{Choice, Model, Stepper, Subject};
+///
+/// let peterson = Subject::lock(Peterson::new);
+/// let step = Stepper::new(&peterson, &Model::new(2))?.take(Choice::Step(1))?;
+/// assert_eq!(doorway_explorer::step(&step)["access"], "flag[1] := true");
+/// # Ok::<(), doorway_checker::Error>(())
+/// ```
+#[must_use]
+pub fn step(step: &Step) -> Value {
     json!({
         "choice": step.choice.to_string(),
         "process": step.process,

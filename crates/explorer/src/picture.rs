@@ -39,7 +39,7 @@ svg{background:#fff;font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospa
 pub fn picture(title: &str, n: usize, execution: &Execution) -> String {
     let lanes = Lanes::of(n, execution);
     let width = lanes.right.max(LEFT + (title.chars().count() as f64 * 8.5) as usize + 20);
-    let height = TOP + ROW * execution.steps.len().max(1) + 20;
+    let height = TOP + ROW * execution.steps.len().max(1) + 28;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
          role=\"img\" aria-label=\"{}\">\n<style>{STYLE}</style>\n\
@@ -51,7 +51,7 @@ pub fn picture(title: &str, n: usize, execution: &Execution) -> String {
     );
     for p in 0..n {
         let x = lanes.x[p];
-        let bottom = height - 14;
+        let bottom = height - 22;
         let _ = writeln!(
             svg,
             "<text x=\"{x}\" y=\"50\" text-anchor=\"middle\">p{p}</text><line class=\"lane\" x1=\"{x}\" y1=\"58\" \
@@ -70,8 +70,8 @@ pub fn picture(title: &str, n: usize, execution: &Execution) -> String {
         let _ = writeln!(
             svg,
             "<path class=\"cycle\" d=\"M24 {to}H12V{from}H24\" marker-end=\"url(#tip)\"/>\
-             <text class=\"mark\" x=\"16\" y=\"{}\">then for ever</text>",
-            from - 6
+             <text class=\"mark\" x=\"12\" y=\"{}\">then for ever</text>",
+            to + 14
         );
     }
     svg += "</svg>\n";
@@ -162,14 +162,13 @@ fn arrow(svg: &mut String, lanes: &Lanes, execution: &Execution, i: usize, step:
     let Some(from) = step.from.filter(|&from| execution.steps[from].process != step.process) else { return };
     let (x1, y1) = (lanes.x[execution.steps[from].process], y(from));
     let (x2, y2) = (lanes.x[step.process], y(i));
-    let (dx, tip) = if x1 < x2 { (28, x2 - 7) } else { (-28, x2 + 7) };
+    // Beside the lane of the write, then between two rows, so that it crosses no text.
     let _ = writeln!(
         svg,
-        "<path class=\"saw\" d=\"M{x1} {y1}C{} {} {} {} {tip} {y2}\" marker-end=\"url(#tip)\"/>",
-        x1 as i64 + dx,
-        y1 + ROW,
-        tip as i64 - dx,
-        y2 - ROW / 2
+        "<path class=\"saw\" d=\"M{x1} {y1}H{}V{}H{x2}V{}\" marker-end=\"url(#tip)\"/>",
+        x1 - 12,
+        y2 - ROW / 2,
+        y2 - 5
     );
 }
 

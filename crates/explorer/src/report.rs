@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{
     Scenario,
-    algorithm::{add_executions, algorithm, counterexamples, curves, of_row},
+    algorithm::{add_executions, algorithm, counterexamples, curves, curves_of_row, of_row},
     graph, page, puzzles, tables,
 };
 
-/// The largest graph that a report contains. The largest of them take some 100 KB each.
-const MAX_STATES: usize = 6_000;
+/// The largest graph that a report contains: it takes some 300 KB.
+const MAX_STATES: usize = 20_000;
 
 /// The page with everything in one file: the catalogue, what was found, executions, small graphs, curves, puzzles.
 ///
@@ -119,12 +119,20 @@ impl Report {
     }
 }
 
-/// An algorithm, what a survey found, and its curves.
+/// An algorithm, what a survey found, and its curves: what a report has about it, but for the graph.
+///
+/// ```
+/// use doorway_catalogue::{Surveyor, find};
+///
+/// let value = doorway_explorer::surveyed(&Surveyor::default().row(find("lock-one")?)?);
+/// assert_eq!(value["found"]["states"], 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
-pub(crate) fn surveyed(row: &Row) -> Value {
+pub fn surveyed(row: &Row) -> Value {
     let mut value = algorithm(row.about);
     value["found"] = of_row(row);
-    value["curves"] = curves(row.about).into();
+    value["curves"] = curves_of_row(row).into();
     value
 }
 

@@ -31,6 +31,14 @@ const ENVIRONMENT: &str = "\
 The directory of names, an absolute path. Default: \\fI/tmp/doorway\\-UID\\fR.
 ";
 
+/// The environment of the commands that print results in colour.
+const COLOUR: &str = "\
+.SH ENVIRONMENT
+.TP
+\\fBNO_COLOR\\fR
+If it is not empty, terminals get no colour.
+";
+
 /// Writes `man/*.1` and `completions/*` to a directory, which is created if it does not exist.
 #[cfg(feature = "package")]
 pub(crate) fn generate(directory: Option<OsString>) -> Result<Answer, Trouble> {
@@ -130,6 +138,7 @@ fn sections(name: &str) -> String {
                 ("1", "Something fails that is claimed, or that was asked for."),
                 ("2", "Something is undecided, or the call was wrong."),
             ]) + "\\fBdoorway run\\fR exits with the status of its command.\n"
+                + COLOUR
         }
         "check" => exit_status(&[
             ("0", "Everything is as claimed; with \\fB\\-\\-property\\fR, every property asked for holds."),

@@ -20,7 +20,7 @@ use crate::{
     lookup::find,
     output::{Answer, FAILS, HOLDS, Reader, Trouble, UNDECIDED, print},
     progress::{Watcher, interrupted},
-    screen::Screen,
+    screen::{Screen, WEAK},
 };
 use overview::{Overview, Section};
 
@@ -43,13 +43,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let start = Instant::now();
     let algorithms = algorithms(&arguments.names)?;
     let mut printer = Printer::new(Screen::of_stdout(), arguments);
+    let mut rows: Vec<Row> = Vec::new();
+    let is_stopped = !each(&algorithms, &arguments.limits, |row| {
+        // Each line is printed as soon as it is known.
+        let is_read = print(&printer.row(&row))? != Reader::Gone;
+        rows.push(row);
+        Ok(is_read)
+    })?;
+    let text = if arguments.json {
+        let list: Vec<Value> = rows.iter().map(row_as_json).collect();
+        format!("{:#}\n", Value::from(list))
+    } else {
+        printer.end(&rows, algorithms.len(), start.elapsed().as_secs_f64())
+    };
+    Ok(Answer { text, code: code(&rows, is_stopped) })
+}
+
+/// Surveys algorithms one after the other, and hands each row on, until that returns false or the user interrupts it.
+/// Returns whether all were handed on.
+pub(crate) fn each(
+    algorithms: &[&'static About],
+    limits: &Limits,
+    mut take: impl FnMut(Row) -> Result<bool, Trouble>,
+) -> Result<bool, Trouble> {
     let weights = algorithms.iter().map(|about| weight(about)).collect();
     let watcher = Watcher::of_pieces(Estimate::new(algorithms.len(), Pace::Weights(weights)));
-    let mut rows: Vec<Row> = Vec::new();
-    let mut is_stopped = false;
-    for &about in &algorithms {
+    for &about in algorithms {
         watcher.begin(about.name);
-        let (limits, observer, ticking) = (arguments.limits.clone(), watcher.clone(), watcher.clone());
+        let (limits, observer, ticking) = (limits.clone(), watcher.clone(), watcher.clone());
         let cancelled = move || {
             ticking.tick();
             interrupted()
@@ -58,20 +79,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         let row = surveyor.row(about);
         watcher.done();
         let row = row.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
-        // Each line is printed as soon as it is known.
-        is_stopped = print(&printer.row(&row))? == Reader::Gone || interrupted();
-        rows.push(row);
-        if is_stopped {
-            break;
+        if !take(row)? || interrupted() {
+            return Ok(false);
         }
     }
-    let text = if arguments.json {
-        let list: Vec<Value> = rows.iter().map(row_as_json).collect();
-        format!("{:#}\n", Value::from(list))
-    } else {
-        printer.end(&rows, start.elapsed().as_secs_f64())
-    };
-    Ok(Answer { text, code: code(&rows, is_stopped) })
+    Ok(true)
 }
 
 /// The algorithms with these names, or all that a survey includes.
@@ -96,7 +108,8 @@ fn algorithms(names: &[String]) -> Result<Vec<&'static About>, Trouble> {
 pub(crate) fn weight(about: &'static About) -> f64 {
     let states = |n: usize, k: usize, extent: Extent| {
         let is_meant = |pinned: &&Pinned| {
-            pinned.n == n && pinned.k.is_none_or(|of| of == k) && pinned.extent == extent && pinned.crashes == 0
+            let is_plain = pinned.crashes == 0 && !pinned.symmetric && pinned.under.is_empty();
+            is_plain && pinned.n == n && pinned.k.is_none_or(|of| of == k) && pinned.extent == extent
         };
         let found = about.pinned.iter().filter(is_meant).map(|pinned| match pinned.finds {
             Finds::States(states) => states,
@@ -112,7 +125,7 @@ pub(crate) fn weight(about: &'static About) -> f64 {
     };
     let of_three = if about.kind == Kind::KExclusion && size.k == 1 { states(3, 2, Extent::Passages(1)) } else { 0.0 };
     let simulations = if about.remote.is_some() { 1.5e6 } else { 0.0 };
-    1e5 + simulations + of_a_state * states(size.n, size.k, Extent::Surveyed) + 10.0 * of_three
+    1e6 + simulations + of_a_state * states(size.n, size.k, Extent::Surveyed) + 10.0 * of_three
 }
 
 /// What is printed of a survey: with names the details of each algorithm, else the overview.
@@ -143,8 +156,8 @@ impl Printer<'_> {
         }
     }
 
-    /// What is printed when all rows are known.
-    fn end(&self, rows: &[Row], seconds: f64) -> String {
+    /// What is printed after the last row; fewer than `total` if the survey was stopped.
+    fn end(&self, rows: &[Row], total: usize, seconds: f64) -> String {
         let is_whole = self.arguments.names.is_empty();
         let left_out: Vec<&About> =
             registry::all().iter().copied().filter(|about| is_whole && !about.is_surveyed()).collect();
@@ -155,8 +168,10 @@ impl Printer<'_> {
         } else {
             String::new()
         };
-        let legend = if is_whole { format!("\n{}", overview::legend(&self.screen)) } else { String::new() };
-        let summary = summary::text(&self.screen, rows, &left_out, seconds);
+        let more = "`doorway survey NAME` shows everything about an algorithm, `--tables` the papers' tables.";
+        let more = self.screen.paint(WEAK, &self.screen.fold(0, more));
+        let legend = if is_whole { format!("\n{}{more}", overview::legend(&self.screen)) } else { String::new() };
+        let summary = summary::text(&self.screen, rows, total, &left_out, seconds);
         format!("{tables}{legend}\n{summary}")
     }
 }
@@ -196,6 +211,7 @@ fn row_as_json(row: &Row) -> Value {
     value["primitives"] = report.primitives.clone().into();
     value["table_1"] = table_1::as_json(row);
     value["departures"] = about.departures.into();
+    value["report"] = doorway_explorer::surveyed(row);
     value
 }
 
@@ -233,7 +249,7 @@ mod tests {
         let arguments = arguments(names);
         let mut printer = Printer::new(Screen::plain(width), &arguments);
         let lines: String = rows.iter().map(|row| printer.row(row)).collect();
-        lines + &printer.end(rows, 0.0)
+        lines + &printer.end(rows, rows.len(), 0.0)
     }
 
     #[track_caller]
@@ -251,7 +267,7 @@ mod tests {
         assert_eq!(code(&rows, false), UNDECIDED);
         let text = printed(&rows, &names, 1000);
         let last = text.lines().last().unwrap();
-        let undecided = "fischer-queue (remote memory references), filter-k, danek-lee, k-bakery-fife";
+        let undecided = "fischer-queue, filter-k, danek-lee, k-bakery-fife";
         assert!(last.ends_with(&format!(" s: 1 as claimed; not decided: {undecided}.")), "{last}");
         // Table 1 has the rows of these.
         let printed =
@@ -265,6 +281,8 @@ mod tests {
     fn a_survey_says_what_is_as_claimed_and_what_is_broken() {
         let rows = rows(&["mcs", "lock-two", "bouncer"], None);
         assert_eq!((code(&rows, false), code(&rows, true)), (HOLDS, UNDECIDED));
+        let stopped = summary::text(&Screen::plain(100), &rows, 79, &[], 1.0);
+        assert_eq!(stopped, "stopped after 3 of 79 algorithms, 1354 states in 1.0 s: 3 as claimed.\n");
         let text = printed(&rows, &[], 100);
         assert!(text.ends_with("s: all as claimed.\n"), "{text}");
         let why = "\nlock-two                    a process that competes alone waits for ever\n";

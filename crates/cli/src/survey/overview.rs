@@ -95,7 +95,7 @@ impl Overview {
         Overview { screen, name: NAME + spare.min(LONGEST_NAME - NAME) }
     }
 
-    /// The columns of a section with their widths, the last of which takes the room that is left.
+    /// The columns of a section with their widths. The source takes the room that is left.
     fn columns(&self, section: Section) -> Vec<(Column, usize)> {
         let applies = |column: Column| match column {
             N | States | Source => true,
@@ -307,10 +307,10 @@ fn tso(row: &Row, width: usize) -> (String, Style) {
 /// A number in at most four columns.
 fn short(number: u64) -> String {
     match number {
-        ..10_000 => number.to_string(),
-        ..1_000_000 => format!("{}k", number / 1_000),
-        ..10_000_000 => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
-        ..1_000_000_000 => format!("{}M", number / 1_000_000),
+        0..10_000 => number.to_string(),
+        10_000..1_000_000 => format!("{}k", number / 1_000),
+        1_000_000..10_000_000 => format!("{}.{}M", number / 1_000_000, number / 100_000 % 10),
+        10_000_000..1_000_000_000 => format!("{}M", number / 1_000_000),
         _ => format!("{}G", number / 1_000_000_000),
     }
 }
@@ -318,11 +318,9 @@ fn short(number: u64) -> String {
 /// What marks and headings mean.
 pub(super) fn legend(screen: &Screen) -> String {
     let lines = [
-        "✓ holds, ✗ fails, as claimed. + -: nothing is claimed. ✗≠✓: found, and not as claimed. ?: undecided.",
-        "dead, starv: freedom from deadlock, starvation. byp: how often later arrivals overtake a waiter. exit: bounded. \
-         door: wait-free. crash: crashes survived. cc, dsm: exact worst-case remote memory references. tso: claims kept \
-         with store buffers (✓1: for 1 passage each). size: states (*: passages are limited).",
-        "`doorway survey NAME` shows everything about an algorithm, `--tables` the papers' tables.",
+        "✓ holds, ✗ fails, as claimed; + -: nothing claimed; ✗≠✓: found, not as claimed; ?: undecided.",
+        "dead, starv: no deadlock, starvation; byp: overtakings of a waiter; exit, door: bounded; crash: survived; \
+         cc, dsm: worst-case RMRs; tso: claims kept with store buffers (✓1: 1 passage); size: states (*: few passages).",
     ];
     lines.map(|line| screen.paint(WEAK, &screen.fold(0, line))).concat()
 }

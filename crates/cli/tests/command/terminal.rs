@@ -2,7 +2,6 @@
 use std::{
     fs::File,
     io::Read,
-    os::fd::OwnedFd,
     process::{Command, Stdio},
 };
 
@@ -20,8 +19,7 @@ fn on_terminal(width: u16, variables: &[(&str, &str)], arguments: &[&str]) -> St
     let size = Winsize { ws_row: 40, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&terminal, size).unwrap();
     let path = ptsname(&terminal, Vec::new()).unwrap();
-    let side =
-        || -> Stdio { OwnedFd::from(open(&*path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap()).into() };
+    let side = || Stdio::from(open(&*path, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap());
     let mut command = Command::new(env!("CARGO_BIN_EXE_doorway"));
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
         command.env_remove(variable);
