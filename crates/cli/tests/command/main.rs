@@ -2,6 +2,7 @@
 mod bench;
 mod catalogue;
 mod check;
+mod explore;
 mod measure;
 #[cfg(target_os = "linux")]
 mod terminal;
