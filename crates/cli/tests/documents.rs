@@ -48,6 +48,28 @@ fn the_commands_in_documents_print_what_is_shown() {
     }
 }
 
+/// The pictures of the README are drawn by the program. With `UPDATE` they are drawn anew.
+#[test]
+fn the_pictures_are_those_of_the_program() {
+    let growth = ["rmr", "yang-anderson", "--model", "dsm", "--grow", "2..64", "--plot"];
+    for (name, arguments) in [
+        ("docs/pictures/fast-path.svg", &["check", "fast-path", "--property", "exclusion", "--svg"][..]),
+        ("docs/pictures/yang-anderson.svg", &growth[..]),
+    ] {
+        let drawn = env::temp_dir().join(format!("doorway-picture-{}.svg", std::process::id()));
+        let done = Command::new(env!("CARGO_BIN_EXE_doorway")).args(arguments).arg(&drawn).output().unwrap();
+        assert!(done.status.code() < Some(2), "{name}: {}", String::from_utf8_lossy(&done.stderr));
+        let picture = fs::read_to_string(&drawn).unwrap();
+        fs::remove_file(&drawn).unwrap();
+        if env::var_os("UPDATE").is_some() {
+            fs::write(root().join(name), &picture).expect("the picture can be written");
+        }
+        let hint = "`UPDATE=1 cargo test -p doorway-cli --test documents` draws it anew";
+        assert!(document(name) == picture, "{name}: {hint}");
+        assert!(document("README.md").contains(&format!("]({name})")), "{name}");
+    }
+}
+
 #[test]
 fn the_lock_of_the_contributing_guide_is_the_example() {
     let example = document("crates/checker/examples/own_lock.rs");
