@@ -21,7 +21,7 @@ function KnownAlgorithm({ algorithm, engine }) {
   return html`<main class="page algorithm">
     <p class="back"><a href="#/">← Algorithms</a></p>
     <h1><code>${algorithm.name}</code> <span class="title">${algorithm.title}</span></h1>
-    <p class="facts"><${Verdict} algorithm=${algorithm} /> ${KINDS[algorithm.kind] ?? algorithm.kind}; ${algorithm.source}; processes: ${algorithm.processes}; ${algorithm.primitives.join(', ')}.
+    <p class="facts"><${Verdict} algorithm=${algorithm} /> ${KINDS[algorithm.kind] ?? algorithm.kind}; <${Prose} text=${algorithm.source} />; processes: ${algorithm.processes}; ${algorithm.primitives.join(', ')}.
       ${algorithm.remark && html` <${Prose} text=${capitalised(algorithm.remark)} />.`}</p>
     ${algorithm.status === 'broken' && html`<${WhyBroken} algorithm=${algorithm} found=${found} engine=${engine} />`}
     <div class="columns">
@@ -35,8 +35,9 @@ function KnownAlgorithm({ algorithm, engine }) {
 }
 
 function ExploreLink({ algorithm, engine }) {
-  const model = defaultModel(algorithm)
-  if (engine.canChoose(model)) return html`<a class="button" href=${executionHref(model, '', { at: 0 })}>Choose the steps yourself</a>`
+  const model = algorithm.graph_model ?? defaultModel(algorithm)
+  const limit = model.passages === null ? '' : `, with ${plural(model.passages, 'passage')} of each process`
+  if (engine.canChoose(model)) return html`<a class="button" href=${executionHref(model, '', { at: 0 })}>Choose the steps yourself${limit}</a>`
   return html`Choosing the steps yourself needs <code>doorway explore ${algorithm.name}</code>: the graph is not in this report.`
 }
 

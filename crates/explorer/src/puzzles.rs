@@ -1,4 +1,6 @@
 //! Puzzles: to break a broken algorithm, in as few steps as there are.
+use std::collections::HashSet;
+
 use doorway_algorithms::{About, Finds, Pinned};
 use doorway_memory::Property;
 use serde_json::{Value, json};
@@ -19,6 +21,39 @@ pub(crate) fn of(about: &'static About) -> Vec<Value> {
         }))
     };
     about.pinned.iter().filter(|pinned| !about.sequential && pinned.takes.is_none()).filter_map(puzzle).collect()
+}
+
+/// A puzzle that can be played in a graph. If the graph is one of limited passages, it has an execution as short.
+pub(crate) fn within(puzzle: Value, graph: &Value) -> Option<Value> {
+    let mut limited = puzzle;
+    limited["model"]["passages"] = graph["model"]["passages"].clone();
+    let is_same =
+        limited["model"] == graph["model"] && shortest(graph, &limited["property"]) == limited["shortest"].as_u64();
+    is_same.then_some(limited)
+}
+
+/// The number of steps of the shortest execution in a graph that violates a property.
+fn shortest(graph: &Value, property: &Value) -> Option<u64> {
+    let edges = |state: usize| graph["next"][state].as_array().into_iter().flatten();
+    let index = |value: &Value| value.as_u64().unwrap_or(0) as usize;
+    let breaks = |step: &Value| step["breaks"].as_array().into_iter().flatten().any(|it| it["property"] == *property);
+    let mut known = HashSet::from([0]);
+    let mut states = vec![0];
+    let mut steps = 0;
+    while !states.is_empty() {
+        steps += 1;
+        let mut next = Vec::new();
+        for edge in states.iter().flat_map(|&state| edges(state)) {
+            if breaks(&graph["steps"][index(&edge[0])]) {
+                return Some(steps);
+            }
+            if known.insert(index(&edge[1])) {
+                next.push(index(&edge[1]));
+            }
+        }
+        states = next;
+    }
+    None
 }
 
 /// The number of steps, from the first line of a counterexample: `exclusion FAILS in 11 steps`.

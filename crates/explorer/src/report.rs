@@ -13,7 +13,8 @@ use crate::{
     graph, page, puzzles, tables,
 };
 
-/// The largest graph that a report contains: it takes some 300 KB.
+/// The largest graph that a report contains: it takes some 300 KB. If the graph of all executions is larger, that of
+/// executions with one passage of each process may not be.
 const MAX_STATES: usize = 20_000;
 
 /// The page with everything in one file: the catalogue, what was found, executions, small graphs, curves, puzzles.
@@ -32,8 +33,9 @@ const MAX_STATES: usize = 20_000;
 pub struct Report {
     rows: Vec<Row>,
     algorithms: Vec<Value>,
-    /// By algorithm: its graph, compressed, and the model.
-    graphs: Vec<(&'static str, (String, Value))>,
+    /// By algorithm: its graph, compressed.
+    graphs: Vec<(&'static str, String)>,
+    puzzles: Vec<Value>,
     bench: Value,
 }
 
@@ -48,12 +50,21 @@ impl Report {
         let mut value = surveyed(&row);
         value["counterexamples"] = counterexamples(row.about)?.into();
         add_executions(&mut value["counterexamples"])?;
-        let graph = graph(&Scenario::surveyed(row.about), MAX_STATES)?;
+        let surveyed = Scenario::surveyed(row.about);
+        let graph = match graph(&surveyed, MAX_STATES)? {
+            None => graph(&Scenario { passages: Some(1), ..surveyed }, MAX_STATES)?,
+            some => some,
+        };
+        let model = graph.as_ref().map_or(Value::Null, |graph| graph["model"].clone());
+        if model != surveyed.as_json() {
+            add_executions(&mut value["found"]["properties"])?;
+        }
         value["graph"] = graph.is_some().into();
-        value["graph_model"] = graph.as_ref().map_or(Value::Null, |graph| graph["model"].clone());
-        match graph {
-            Some(graph) => self.graphs.push((row.about.name, (packed(&graph), graph["model"].clone()))),
-            None => add_executions(&mut value["found"]["properties"])?,
+        value["graph_model"] = model;
+        if let Some(graph) = graph {
+            self.puzzles
+                .extend(puzzles::of(row.about).into_iter().filter_map(|puzzle| puzzles::within(puzzle, &graph)));
+            self.graphs.push((row.about.name, packed(&graph)));
         }
         self.algorithms.push(value);
         self.rows.push(row);
@@ -94,14 +105,9 @@ impl Report {
             "mode": "report",
             "algorithms": self.algorithms,
             "tables": tables::of(&self.rows),
-            "puzzles": self.rows.iter().flat_map(|row| puzzles::of(row.about)).filter(|puzzle| self.has(puzzle)).collect::<Vec<_>>(),
+            "puzzles": self.puzzles,
             "bench": self.bench,
         })
-    }
-
-    /// Whether the graph in which a puzzle is played is here.
-    fn has(&self, puzzle: &Value) -> bool {
-        self.graphs.iter().any(|(name, graph)| puzzle["model"]["algorithm"] == *name && graph.1 == puzzle["model"])
     }
 
     /// The page.
@@ -112,7 +118,7 @@ impl Report {
         // In JSON a `<` is only inside of strings, and can be written so that it begins no element.
         let data = self.as_json().to_string().replace('<', "\\u003c");
         let mut elements = format!("<script type=\"application/json\" id=\"report\">{data}</script>\n");
-        for (name, (graph, _)) in &self.graphs {
+        for (name, graph) in &self.graphs {
             elements += &format!("<script type=\"text/plain\" id=\"graph-{name}\">{graph}</script>\n");
         }
         page::alone(&elements)
