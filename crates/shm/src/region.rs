@@ -116,6 +116,9 @@ impl Region {
             return Ok(());
         }
         let room = self.room()?;
+        if slot < room {
+            return Ok(()); // another process has made room since
+        }
         let (from, to) = (self.layout.bytes(room) as u64, self.layout.bytes(slot + 1) as u64);
         allocate(&self.file, from, to)?;
         self.map.word(Layout::ROOM).fetch_max(slot as u64 + 1, SeqCst);
@@ -269,5 +272,22 @@ mod tests {
         assert_eq!(offsets.map(|words| 8 * words), [4096, 4224, 4480, 4544, 24576]);
         assert_eq!((8 * layout.area(), layout.bytes(1)), (16768, 41344));
         assert_eq!((layout.room(41344), layout.room(41343), layout.room(24575)), (Some(1), Some(0), None));
+    }
+
+    #[test]
+    fn processes_may_make_room_at_once() {
+        let layout = Layout { slots: 500, shared: 1, per_slot: 1 };
+        let path = std::env::temp_dir().join(format!("doorway-room-{}", std::process::id()));
+        let open = || fs::File::options().read(true).write(true).create(true).truncate(false).open(&path).unwrap();
+        allocate(&open(), 0, layout.bytes(0) as u64).unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                let region = Region::new(open(), layout, true).unwrap();
+                scope.spawn(move || (0..layout.slots).for_each(|slot| region.grow(slot).unwrap()));
+            }
+        });
+        let room = Region::new(open(), layout, true).unwrap().room().unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(room, layout.slots);
     }
 }
