@@ -108,6 +108,38 @@ pub enum Claimed {
     Entries(Option<u32>),
 }
 
+impl Claimed {
+    /// The name in JSON.
+    ///
+    /// ```
+    /// assert_eq!(doorway_algorithms::Claimed::Bypass(None).name(), "bypass");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Claimed::Holds => "holds",
+            Claimed::Lacks => "lacks",
+            Claimed::Fails => "fails",
+            Claimed::Bypass(_) => "bypass",
+            Claimed::Entries(_) => "entries",
+        }
+    }
+
+    /// The bound, if a bound is claimed; `None` inside if that is that there is none.
+    ///
+    /// ```
+    /// use doorway_algorithms::Claimed;
+    /// assert_eq!([Claimed::Holds.bound(), Claimed::Entries(Some(2)).bound()], [None, Some(Some(2))]);
+    /// ```
+    #[must_use]
+    pub const fn bound(self) -> Option<Option<u32>> {
+        match self {
+            Claimed::Holds | Claimed::Lacks | Claimed::Fails => None,
+            Claimed::Bypass(bound) | Claimed::Entries(bound) => Some(bound),
+        }
+    }
+}
+
 impl Claim {
     const fn new(property: Property, claimed: Claimed) -> Claim {
         Claim { property, claimed, under: &[], from: None }
@@ -196,7 +228,9 @@ impl fmt::Display for Claim {
 /// ```
 /// use doorway_algorithms::{Status, broken::lock_one, mutex::bakery};
 /// assert_eq!(bakery::ABOUT.status(), Status::Correct);
-/// assert_eq!(lock_one::ABOUT.status().to_string(), "broken: it deadlocks if both processes compete");
+/// let status = lock_one::ABOUT.status();
+/// assert_eq!(status.to_string(), "broken: it deadlocks if both processes compete");
+/// assert_eq!((status.name(), status.why()), ("broken", Some("it deadlocks if both processes compete")));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
@@ -204,6 +238,30 @@ pub enum Status {
     Correct,
     /// It lacks one, and why.
     Broken(&'static str),
+}
+
+impl Status {
+    /// The name in JSON.
+    ///
+    /// See the [type's example](Status).
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Status::Correct => "correct",
+            Status::Broken(_) => "broken",
+        }
+    }
+
+    /// Why it is broken, if it is.
+    ///
+    /// See the [type's example](Status).
+    #[must_use]
+    pub const fn why(self) -> Option<&'static str> {
+        match self {
+            Status::Correct => None,
+            Status::Broken(why) => Some(why),
+        }
+    }
 }
 
 impl fmt::Display for Status {

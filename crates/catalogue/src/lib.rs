@@ -38,7 +38,7 @@ pub use doorway_algorithms::{
     registry::{all, find},
 };
 pub use growth::{Range, Series, SeriesError, glance, glance_limit};
-pub use survey::{Grown, Kept, Row, Surveyor, class};
+pub use survey::{Grown, Kept, Row, Surveyor, class, classes};
 
 /// An algorithm of some size, ready for the checker.
 ///

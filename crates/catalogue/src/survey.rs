@@ -273,7 +273,63 @@ fn kept(about: &'static About, size: Size, model: &Model, report: &Report, memor
     found.unwrap_or(Kept::Unknown)
 }
 
+/// The classes that were fitted in the CC (0) or the DSM model (1), each once.
+///
+/// ```
+/// use doorway_catalogue::{Surveyor, classes, find};
+/// assert_eq!(classes(&Surveyor::default().grown(find("k-bakery").unwrap()), 1), "Θ(N)");
+/// ```
+#[must_use]
+pub fn classes(grown: &[Grown], model: usize) -> String {
+    let mut classes: Vec<&str> = grown.iter().map(|grown| grown.class[model].as_str()).collect();
+    classes.dedup();
+    classes.join(", ")
+}
+
 impl Row {
+    /// The worst remote memory references of a passage in the CC (0) or the DSM model (1), in words: `8`, `∞`, `≥8` if not
+    /// every execution was explored, or `?`.
+    ///
+    /// ```
+    /// use doorway_catalogue::{Surveyor, find};
+    /// let row = Surveyor::default().row(find("mcs").unwrap())?;
+    /// assert_eq!((row.exact(0), row.exact_with_size(1)), ("8".to_string(), "4 (n=3)".to_string()));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn exact(&self, model: usize) -> String {
+        match self.remote.map(|bounds| bounds[model]) {
+            None => "?".to_string(),
+            Some(Bound::Unbounded) => "∞".to_string(),
+            Some(Bound::AtMost(number)) if self.report.incomplete.is_some() => format!("≥{number}"),
+            Some(Bound::AtMost(number)) => number.to_string(),
+        }
+    }
+
+    /// As [`exact`](Row::exact), with the size that it is for.
+    #[must_use]
+    pub fn exact_with_size(&self, model: usize) -> String {
+        let k = if self.about.kind == Kind::KExclusion { format!(", k={}", self.size.k) } else { String::new() };
+        match self.remote {
+            None => "?".to_string(),
+            Some(_) => format!("{} (n={}{k})", self.exact(model), self.size.n),
+        }
+    }
+
+    /// Whether it is starvation-free with crashes, in words.
+    ///
+    /// See [`is_starvation_free_with_crashes`](Row::is_starvation_free_with_crashes).
+    #[must_use]
+    pub fn starvation_free_text(&self) -> &'static str {
+        match self.is_starvation_free_with_crashes() {
+            // With k = 1 it was checked for three processes with k = 2.
+            Some(true) if self.size.k == 1 => "yes, 1 passage",
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "?",
+        }
+    }
+
     /// Whether anything that is claimed was not decided.
     ///
     /// See the [example of `Surveyor`](Surveyor).

@@ -42,11 +42,10 @@ impl Choice {
     /// See the [type's example](Choice).
     #[must_use]
     pub fn process(self) -> Pid {
-        let (Choice::Step(p) | Choice::StepSeeing(p, _) | Choice::Visible(p)) = self else {
-            let (Choice::Dies(p) | Choice::Aborts(p) | Choice::Crashes(p)) = self else { unreachable!() };
-            return p;
-        };
-        p
+        match self {
+            Choice::Step(p) | Choice::StepSeeing(p, _) | Choice::Visible(p) => p,
+            Choice::Dies(p) | Choice::Aborts(p) | Choice::Crashes(p) => p,
+        }
     }
 
     /// The name of its kind: `step`, `visible`, `dies`, `aborts` or `crashes`.

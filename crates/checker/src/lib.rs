@@ -45,6 +45,7 @@
 //! ```
 mod access;
 mod actor;
+mod assumptions;
 mod automaton;
 mod buffers;
 mod choice;
@@ -83,6 +84,7 @@ use std::time::Instant;
 pub use doorway_memory::{Cost, FailedCas, Property};
 use doorway_memory::{Exclusion, Part};
 
+pub use assumptions::Assumptions;
 pub use choice::Choice;
 pub use covering::{Construction, Covering, Outcome, covering};
 pub use error::{Error, Fault};
@@ -90,7 +92,7 @@ pub use execution::{Execution, Remote, Step};
 use graph::Graph;
 use judge::Judge;
 use model::BUFFER;
-pub use model::{Assumptions, MAX_PROCESSES, Model};
+pub use model::{MAX_PROCESSES, Model};
 pub use program::Section;
 use program::{Lock, Piece, Program};
 pub use progress::{Observer, Phase, Progress};

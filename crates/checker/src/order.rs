@@ -19,23 +19,21 @@ impl Order {
     pub(crate) fn step(&mut self, step: &Step, sections: &[Section], k: usize) -> Vec<(Property, String)> {
         let q = step.process;
         let [before, after] = step.sections;
-        // A process that stopped waiting with this very step was not overtaken by it.
-        let waits = |p: Pid| if p == q { before == Section::Wait } else { sections[p] == Section::Wait };
         let mut violated = Vec::new();
-        for p in (0..sections.len()).filter(|&p| p != q && waits(p)) {
-            self.late[p] |= u32::from(before == Section::Remainder && after != Section::Reap) << q;
+        if before == Section::Remainder && after != Section::Reap {
+            for p in (0..sections.len()).filter(|&p| p != q && sections[p] == Section::Wait) {
+                self.late[p] |= 1 << q;
+            }
         }
         if after.is_critical() && !before.is_critical() {
             let overtaken: Vec<Pid> = (0..sections.len()).filter(|&p| self.late[p] >> q & 1 == 1).collect();
-            let note = |verb: &str| {
-                let all = named(&overtaken);
-                format!("process {q} starts the doorway after {all} {verb} completed it, and enters first")
-            };
+            let (all, have) = (named(&overtaken), if overtaken.len() == 1 { "has" } else { "have" });
+            let note = format!("process {q} starts the doorway after {all} {have} completed it, and enters first");
             if !overtaken.is_empty() {
-                violated.push((Property::Fcfs, note(if overtaken.len() == 1 { "has" } else { "have" })));
+                violated.push((Property::Fcfs, note.clone()));
             }
             if overtaken.len() >= k {
-                violated.push((Property::KFcfs, note(if overtaken.len() == 1 { "has" } else { "have" })));
+                violated.push((Property::KFcfs, note));
             }
         }
         for p in (0..sections.len()).filter(|&p| sections[p] != Section::Wait) {

@@ -64,6 +64,22 @@ pub enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    /// The name in JSON.
+    ///
+    /// ```
+    /// assert_eq!(doorway_checker::Verdict::Unknown.name(), "unknown");
+    /// ```
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "fails",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
 /// The bypass bounds: how many times another process can enter while one waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bypass {

@@ -270,28 +270,18 @@ impl<'a> Stepper<'a> {
     /// to collisions of 128 bits, in no others. The order of arrival and the caches count as part of the state.
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
-        let half = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            salt.hash(&mut hasher);
-            self.machine.hash_state(&mut hasher);
-            self.machine.hash_caches(&mut hasher);
-            (self.crashed, &self.order).hash(&mut hasher);
-            hasher.finish()
-        };
-        u128::from(half(0)) << 64 | u128::from(half(1))
+        fingerprint(|hasher| {
+            self.machine.hash_state(hasher);
+            self.machine.hash_caches(hasher);
+            (self.crashed, &self.order).hash(hasher);
+        })
     }
 
     /// As [`fingerprint`](Stepper::fingerprint), of what the checker counts as one state: processes, registers and store
     /// buffers.
     #[must_use]
     pub fn state_fingerprint(&self) -> u128 {
-        let half = |salt: u64| {
-            let mut hasher = DefaultHasher::new();
-            salt.hash(&mut hasher);
-            self.machine.hash_state(&mut hasher);
-            hasher.finish()
-        };
-        u128::from(half(0)) << 64 | u128::from(half(1))
+        fingerprint(|hasher| self.machine.hash_state(hasher))
     }
 
     fn is_crashed(&self, p: Pid) -> bool {
@@ -330,6 +320,17 @@ impl<'a> Stepper<'a> {
             }
         }
     }
+}
+
+/// A hash of 128 bits of what `feed` puts in.
+fn fingerprint(feed: impl Fn(&mut DefaultHasher)) -> u128 {
+    let half = |salt: u64| {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        feed(&mut hasher);
+        u128::from(hasher.finish())
+    };
+    half(0) << 64 | half(1)
 }
 
 /// `processes 0 and 1`.

@@ -5,12 +5,13 @@ use clap::{Args, ValueEnum};
 use doorway_algorithms::{About, Claim, Condition, Kind, Size, registry};
 use doorway_catalogue::{Agreement, claims, compare, subject};
 use doorway_checker::{Assumptions, Model, Property, Report, Verdict};
+use doorway_explorer::{Scenario, picture};
 use serde_json::Value;
 
 use crate::{
     json, lanes,
     limits::Limits,
-    lookup::{self, Sizes, find, title},
+    lookup::{Sizes, find, title},
     output::{self, Answer, FAILS, HOLDS, Trouble, UNDECIDED},
     progress::watched,
     screen::{BAD, GOOD, OPEN, Screen, columns},
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
         match failed {
             Some((property, execution)) => {
                 let title = format!("{}{}: {property} fails", title(about, size), setting(&assumed));
-                output::write(path, &doorway_explorer::picture(&title, size.n, execution))?;
+                output::write(path, &picture(&title, size.n, execution))?;
             }
             None => output::complain(&format!("nothing fails, so `{}` is not written", path.display())),
         }
@@ -132,21 +133,19 @@ impl Arguments {
         if self.aborts && !subject(about, size).is_abortable() {
             return Err(unsupported(about, "is not abortable", "--aborts", Condition::Aborts));
         }
-        let mut model = lookup::model(size, self.passages).crashes(self.crashes);
+        let mut scenario = Scenario::of(about);
+        (scenario.size, scenario.passages, scenario.crashes) = (size, self.passages, self.crashes);
+        (scenario.deaths, scenario.aborts) = (self.deaths, self.aborts);
+        scenario.safe = self.registers == Kinds::Safe;
+        (scenario.tso, scenario.fences) = (self.memory == Order::Tso, !self.no_fences);
+        let mut model = scenario.model();
         if let Some(passages) = self.passages_in_all {
             model = model.passages_in_all(passages);
         }
-        type Switch = fn(Model) -> Model;
-        let switches: [(bool, Switch); 6] = [
-            (self.registers == Kinds::Safe, Model::safe_registers),
-            (self.symmetry, Model::symmetric),
-            (self.deaths, Model::deaths),
-            (self.aborts, Model::aborts),
-            (self.memory == Order::Tso && !self.no_fences, Model::tso),
-            (self.memory == Order::Tso && self.no_fences, Model::tso_without_fences),
-        ];
-        let switched = switches.into_iter().filter(|(is_on, _)| *is_on);
-        Ok(self.limits.apply(switched.fold(model, |model, (_, switch)| switch(model))))
+        if self.symmetry {
+            model = model.symmetric();
+        }
+        Ok(self.limits.apply(model))
     }
 
     /// The report, with its counterexamples as lanes where that is asked for and they fit.

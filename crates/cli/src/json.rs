@@ -1,6 +1,6 @@
 //! The JSON of checks; `docs/json.md` is the contract.
-use doorway_algorithms::{About, Claim, Claimed, Kind, Size, Status};
-use doorway_checker::{Assumptions, Execution, Finding, Property, Report, Verdict};
+use doorway_algorithms::{About, Claim, Kind, Size};
+use doorway_checker::{Assumptions, Execution, Finding, Property, Report};
 use serde_json::{Map, Value, json};
 
 /// What a check found.
@@ -26,13 +26,8 @@ pub(crate) fn report(about: &About, size: Size, assumed: &Assumptions, report: &
 }
 
 fn finding(finding: &Finding) -> Value {
-    let verdict = match finding.verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "fails",
-        Verdict::Unknown => "unknown",
-    };
     let mut value = json!({
-        "verdict": verdict,
+        "verdict": finding.verdict.name(),
         "trace": finding.execution.as_ref().map_or(Vec::new(), steps),
         "cycle_at": finding.execution.as_ref().and_then(|execution| execution.cycle_at),
         "processes": finding.processes,
@@ -50,26 +45,12 @@ pub(crate) fn steps(execution: &Execution) -> Vec<Value> {
     execution.steps.iter().map(doorway_explorer::step).collect()
 }
 
-/// The status, and why if it is broken.
-pub(crate) fn status(about: &About) -> (&'static str, Option<&'static str>) {
-    match about.status() {
-        Status::Correct => ("correct", None),
-        Status::Broken(why) => ("broken", Some(why)),
-    }
-}
-
 /// A claim: its property, what is claimed, and the conditions.
 pub(crate) fn claim(claim: &Claim) -> Value {
-    let (claimed, bound) = match claim.claimed {
-        Claimed::Holds => ("holds", None),
-        Claimed::Lacks => ("lacks", None),
-        Claimed::Fails => ("fails", None),
-        Claimed::Bypass(bound) => ("bypass", Some(bound)),
-        Claimed::Entries(bound) => ("entries", Some(bound)),
-    };
     let conditions: Vec<&str> = claim.under.iter().map(|condition| condition.name()).collect();
-    let mut value = json!({ "property": claim.property.name(), "claimed": claimed, "conditions": conditions });
-    if let Some(bound) = bound {
+    let mut value =
+        json!({ "property": claim.property.name(), "claimed": claim.claimed.name(), "conditions": conditions });
+    if let Some(bound) = claim.claimed.bound() {
         value["bound"] = json!(bound);
     }
     value

@@ -110,7 +110,7 @@ fn details(screen: &Screen, about: &About) -> String {
 }
 
 fn as_json(about: &About) -> Value {
-    let (status, why) = json::status(about);
+    let (status, why) = (about.status().name(), about.status().why());
     json!({
         "name": about.name,
         "aliases": about.aliases,

@@ -1,9 +1,9 @@
 //! Algorithms as data: what the source says, what is claimed, and what was found.
 use std::sync::Arc;
 
-use doorway_algorithms::{About, Claim, Claimed, Condition, Finds, Kind, LocalSpin, Status, registry};
+use doorway_algorithms::{About, Claim, Condition, Finds, Kind, LocalSpin, registry};
 use doorway_catalogue::{Agreement, Comparison, Grown, Row, check, claims, class, compare, glance};
-use doorway_checker::{Bound, Cost, FailedCas, Finding, Property, Report, Verdict};
+use doorway_checker::{Bound, Cost, FailedCas, Finding, Property, Report};
 use doorway_simulator::{Growth, Variable};
 use serde_json::{Value, json};
 
@@ -26,10 +26,6 @@ use crate::{
 pub fn algorithm(about: &'static About) -> Value {
     let scenario = Scenario::of(about);
     let offers = Offers::of(about, scenario.size);
-    let (status, why) = match about.status() {
-        Status::Correct => ("correct", None),
-        Status::Broken(why) => ("broken", Some(why)),
-    };
     let source::Header { lines, notes } = source::header(registry::file(about));
     let lines: Vec<Value> = lines.into_iter().map(|(line, text)| json!({ "line": line, "text": text })).collect();
     json!({
@@ -42,8 +38,8 @@ pub fn algorithm(about: &'static About) -> Value {
             Kind::KExclusion => "k-exclusion",
             Kind::Part => "part",
         },
-        "status": status,
-        "why": why,
+        "status": about.status().name(),
+        "why": about.status().why(),
         "processes": about.processes.to_string(),
         "n": scenario.size.n,
         "k": (about.kind != Kind::Part).then_some(scenario.size.k),
@@ -69,25 +65,17 @@ fn short(condition: Condition) -> &'static str {
 }
 
 fn claim(claim: &Claim) -> Value {
-    let (claimed, bound) = worded(claim);
     json!({
         "property": claim.property.name(),
-        "claimed": claimed,
-        "bound": bound,
+        "claimed": claim.claimed.name(),
+        "bound": claimed_bound(claim),
         "conditions": claim.under.iter().map(|condition| short(*condition)).collect::<Vec<_>>(),
     })
 }
 
-/// A claim in words, and its bound: a number or `unbounded`.
-fn worded(claim: &Claim) -> (&'static str, Option<Value>) {
-    let number = |bound: Option<u32>| Some(bound.map_or_else(|| json!("unbounded"), |bound| json!(bound)));
-    match claim.claimed {
-        Claimed::Holds => ("holds", None),
-        Claimed::Lacks => ("lacks", None),
-        Claimed::Fails => ("fails", None),
-        Claimed::Bypass(bound) => ("bypass", number(bound)),
-        Claimed::Entries(bound) => ("entries", number(bound)),
-    }
+/// A claimed bound: a number or `unbounded`.
+fn claimed_bound(claim: &Claim) -> Option<Value> {
+    claim.claimed.bound().map(|bound| bound.map_or_else(|| json!("unbounded"), |bound| json!(bound)))
 }
 
 /// Checks a scenario, with at most this number of states, and says what was found.
@@ -148,15 +136,6 @@ fn of_report(scenario: &Scenario, claims: &[Claim], compared: &Comparison, repor
 
 fn property(scenario: &Scenario, claims: &[Claim], compared: &Comparison, finding: &Finding) -> Value {
     let claim = claims.iter().find(|claim| claim.property == finding.property);
-    let (claimed, claimed_bound) = claim.map_or((None, None), |claim| {
-        let (claimed, bound) = worded(claim);
-        (Some(claimed), bound)
-    });
-    let verdict = match finding.verdict {
-        Verdict::Holds => "holds",
-        Verdict::Fails => "fails",
-        Verdict::Unknown => "unknown",
-    };
     let agrees = match compared.of(finding.property) {
         Some(Agreement::Agrees) => Some(true),
         Some(Agreement::Differs) => Some(false),
@@ -172,9 +151,9 @@ fn property(scenario: &Scenario, claims: &[Claim], compared: &Comparison, findin
     });
     let mut value = json!({
         "property": finding.property.name(),
-        "claimed": claimed,
-        "claimed_bound": claimed_bound,
-        "verdict": verdict,
+        "claimed": claim.map(|claim| claim.claimed.name()),
+        "claimed_bound": claim.and_then(claimed_bound),
+        "verdict": finding.verdict.name(),
         "bound": finding.bypass.map(|bypass| bound(bypass.late)),
         "agrees": agrees,
         "note": finding.note,

@@ -1,7 +1,5 @@
 //! The tables of the papers, as data: what is printed beside what was found.
-use doorway_algorithms::Kind;
-use doorway_catalogue::{Row, table_1};
-use doorway_checker::Bound;
+use doorway_catalogue::{Row, classes, table_1};
 use serde_json::{Value, json};
 
 /// The tables about these algorithms.
@@ -13,17 +11,16 @@ pub(crate) fn of(rows: &[Row]) -> Vec<Value> {
 fn growth(rows: &[Row]) -> Value {
     let found = rows.iter().filter_map(|row| {
         let claimed = row.about.remote?;
-        let [exact_cc, exact_dsm] = exact(row);
         Some(json!([
             row.about.name,
             row.about.source,
             row.report.primitives.join(", "),
             claimed.cc,
-            exact_cc,
-            fitted(row, 0),
+            row.exact_with_size(0),
+            classes(&row.grown, 0),
             claimed.dsm,
-            exact_dsm,
-            fitted(row, 1),
+            row.exact_with_size(1),
+            classes(&row.grown, 1),
         ]))
     });
     json!({
@@ -41,12 +38,7 @@ fn danek(rows: &[Row]) -> Value {
     let measured = table_1::ROWS.iter().flat_map(|printed| {
         let about_it = printed.algorithms.iter().filter_map(|name| rows.iter().find(|row| row.about.name == *name));
         about_it.map(|row| {
-            let starvation_free = match row.is_starvation_free_with_crashes() {
-                Some(true) => "yes",
-                Some(false) => "no",
-                None => "?",
-            };
-            let [cc, dsm] = [fitted(row, 0), fitted(row, 1)];
+            let [cc, dsm] = [classes(&row.grown, 0), classes(&row.grown, 1)];
             json!([
                 printed.reference,
                 row.about.name,
@@ -56,7 +48,7 @@ fn danek(rows: &[Row]) -> Value {
                 printed.instructions,
                 row.report.primitives.join(", "),
                 printed.starvation_free,
-                starvation_free,
+                row.starvation_free_text(),
             ])
         })
     });
@@ -69,22 +61,4 @@ fn danek(rows: &[Row]) -> Value {
         "rows": measured.collect::<Vec<_>>(),
         "notes": ["Starvation-free with fewer than k crashes, as that paper defines it."],
     })
-}
-
-/// The worst cases for the size of the survey.
-fn exact(row: &Row) -> [String; 2] {
-    let k = if row.about.kind == Kind::KExclusion { format!(", k = {}", row.size.k) } else { String::new() };
-    let sized = |bound: Bound| match bound {
-        Bound::Unbounded => "∞".to_string(),
-        Bound::AtMost(number) if row.report.incomplete.is_some() => format!("≥ {number} (n = {}{k})", row.size.n),
-        Bound::AtMost(number) => format!("{number} (n = {}{k})", row.size.n),
-    };
-    row.remote.map_or(["?", "?"].map(String::from), |bounds| bounds.map(sized))
-}
-
-/// The classes that were fitted in one cost model.
-fn fitted(row: &Row, model: usize) -> String {
-    let mut classes: Vec<&str> = row.grown.iter().map(|grown| grown.class[model].as_str()).collect();
-    classes.dedup();
-    classes.join(", ")
 }

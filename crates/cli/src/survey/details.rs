@@ -1,10 +1,10 @@
 //! `doorway survey NAME`: everything that a survey finds about an algorithm, as labelled lines.
 use anstyle::Style;
 use doorway_algorithms::{Claimed, Kind, Status};
-use doorway_catalogue::{Agreement, Kept, Row, table_1};
+use doorway_catalogue::{Agreement, Kept, Row, classes, table_1};
 use doorway_checker::{Bound, Finding, Property, Verdict};
 
-use super::overview::{claim, classes, exact};
+use super::overview::claim;
 use crate::{
     lookup::title,
     rmr::show,
@@ -177,7 +177,7 @@ impl Lines<'_> {
         let Some(bounds) = remote else { return self.beside(label, claimed, "? not decided", OPEN) };
         let fitted = classes(grown, model);
         let grows = if fitted.is_empty() { fitted } else { format!("; simulated: {fitted}") };
-        let found = format!("{}{grows}", exact(self.row, bounds[model]));
+        let found = format!("{}{grows}", self.row.exact(model));
         let is_as_claimed = (bounds[model] != Bound::Unbounded) == [spin.cc, spin.dsm][model];
         if is_as_claimed {
             self.beside(label, claimed, &found, PLAIN)

@@ -189,9 +189,8 @@ fn code(rows: &[Row], is_interrupted: bool) -> u8 {
 fn row_as_json(row: &Row) -> Value {
     let Row { about, size, report, .. } = row;
     let mut value = json::report(about, *size, &Model::new(size.n).k(size.k).assumptions(), report);
-    let (status, why) = json::status(about);
-    value["status"] = status.into();
-    value["why_broken"] = why.into();
+    value["status"] = about.status().name().into();
+    value["why_broken"] = about.status().why().into();
     value["crashes_survived"] = row.crashes.into();
     value["survives_one_of_three"] = row.survives_one_of_three.into();
     value["rmr"] = row.remote.map(|[cc, dsm]| json!({ "cc": cc.number(), "dsm": dsm.number() })).into();

@@ -1,7 +1,7 @@
 //! The overview of a survey: one line for each algorithm, in as many columns as fit.
 use anstyle::Style;
 use doorway_algorithms::{About, Claim, Claimed, Kind, Status};
-use doorway_catalogue::{Agreement, Kept, Row};
+use doorway_catalogue::{Agreement, Kept, Row, classes};
 use doorway_checker::{Bound, Property, Verdict};
 
 use crate::{
@@ -190,7 +190,7 @@ impl Column {
             Of(property) => of_property(row, property, width),
             Crashes => crashes(row, width),
             Remote(model) => remote(row, model),
-            Grown(model) => (fitted(row, model), PLAIN),
+            Grown(model) => (classes(&row.grown, model), PLAIN),
             Tso => tso(row, width),
             States => {
                 let limited = if row.about.survey.passages().is_some() { "*" } else { "" };
@@ -269,30 +269,12 @@ fn remote(row: &Row, model: usize) -> (String, Style) {
     let Some(claimed) = row.about.local_spin else { return ("·".to_string(), WEAK) };
     let Some(bounds) = row.remote else { return ("?".to_string(), OPEN) };
     let (is_bounded, is_claimed) = (bounds[model] != Bound::Unbounded, [claimed.cc, claimed.dsm][model]);
-    let found = exact(row, bounds[model]);
+    let found = row.exact(model);
     match (is_bounded, is_claimed) {
         (true, true) => (found, PLAIN),
         (false, false) => (found, WEAK),
         _ => (against(&found, None, columns(&found) + 1), BAD),
     }
-}
-
-/// A worst case; if not every execution was explored, there may be a worse one.
-pub(super) fn exact(row: &Row, bound: Bound) -> String {
-    let at_least = if row.report.incomplete.is_some() && bound != Bound::Unbounded { "≥" } else { "" };
-    format!("{at_least}{}", show(bound))
-}
-
-/// The classes of growth in a model.
-pub(super) fn fitted(row: &Row, model: usize) -> String {
-    classes(&row.grown, model)
-}
-
-/// The classes of growth in a model, each once.
-pub(super) fn classes(grown: &[doorway_catalogue::Grown], model: usize) -> String {
-    let mut classes: Vec<&str> = grown.iter().map(|grown| grown.class[model].as_str()).collect();
-    classes.dedup();
-    classes.join(", ")
 }
 
 fn tso(row: &Row, width: usize) -> (String, Style) {

@@ -1,14 +1,11 @@
 //! Table 1 of Danek's k-Bakery paper, beside what was measured.
 use doorway_catalogue::{
-    Kept, Row,
+    Kept, Row, classes,
     table_1::{Printed, ROWS},
 };
 use serde_json::{Value, json};
 
-use super::{
-    overview::classes,
-    tables::{entry, sized},
-};
+use super::tables::entry;
 use crate::screen::Screen;
 
 /// Every row as printed, and below it each algorithm that it is about.
@@ -44,22 +41,14 @@ fn beside(printed: &Printed, row: &Row) -> String {
     // `Peterson (CC)` and `Peterson (DSM)` are two rows, about one machine each.
     let machines = [("cc", 0, "(DSM)"), ("dsm", 1, "(CC)")];
     let machines = machines.into_iter().filter(|(_, _, other)| !printed.reference.contains(other));
-    let remote = machines.map(|(machine, model, _)| {
-        let exact = row.remote.map_or("?".to_string(), |bounds| sized(row, bounds[model]));
-        format!("{machine} {exact} {}", classes(&row.grown, model))
-    });
+    let remote = machines
+        .map(|(machine, model, _)| format!("{machine} {} {}", row.exact_with_size(model), classes(&row.grown, model)));
     let non_atomic = match row.safe {
         None => String::new(),
         Some(Kept::All(None)) => ", non-atomic".to_string(),
         Some(kept) => format!(", non-atomic: {kept}"),
     };
-    let found = match row.is_starvation_free_with_crashes() {
-        // With k = 1 it was checked for three processes with k = 2.
-        Some(true) if row.size.k == 1 => "yes, 1 passage",
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => "?",
-    };
+    let found = row.starvation_free_text();
     let takes = format!("{}{non_atomic}", row.report.primitives.join(", "));
     let remote: Vec<String> = remote.map(|text| text.trim_end().to_string()).collect();
     format!("{}; {takes}; starvation-free: {found}", remote.join("; "))

@@ -1,12 +1,9 @@
 //! `doorway survey --tables`: the papers' tables beside what was measured.
 use doorway_algorithms::{About, Kind, Status, registry};
-use doorway_catalogue::{Grown, Row};
-use doorway_checker::{Bound, Property, Verdict};
+use doorway_catalogue::{Grown, Row, classes};
+use doorway_checker::{Property, Verdict};
 
-use super::{
-    overview::{classes, exact},
-    table_1,
-};
+use super::table_1;
 use crate::screen::{HEAD, Screen};
 
 /// The columns of the names in front of the tables.
@@ -62,17 +59,13 @@ pub(super) fn entry(screen: &Screen, name: &str, text: &str) -> String {
 /// The locks whose source says how remote memory references grow: two lines for each, then its primitives.
 fn remote(screen: &Screen, rows: &[Row], left_out: &[(&'static About, Vec<Grown>)]) -> String {
     let measured = rows.iter().filter(|row| row.about.kind != Kind::Part).map(|row| {
-        let exact = |model: usize| match row.remote {
-            Some(bounds) => sized(row, bounds[model]),
-            None => "?".to_string(),
-        };
         let starvation = match row.report.finding(Property::StarvationFreedom).verdict {
             Verdict::Holds => "starvation-free",
             Verdict::Fails => "not starvation-free",
             Verdict::Unknown => "starvation-freedom not decided",
         };
         let takes = format!("{}; {starvation}", row.report.primitives.join(", "));
-        (row.about, [exact(0), exact(1)], row.grown.as_slice(), takes)
+        (row.about, [row.exact_with_size(0), row.exact_with_size(1)], row.grown.as_slice(), takes)
     });
     let others = left_out.iter().map(|(about, grown)| {
         (*about, ["not checked", "not checked"].map(String::from), grown.as_slice(), about.primitives.join(", "))
@@ -96,10 +89,4 @@ fn remote(screen: &Screen, rows: &[Row], left_out: &[(&'static About, Vec<Grown>
 
 fn unfolded(line: &str) -> String {
     format!("{:<NAME$}{}\n", "", line.trim_end())
-}
-
-/// A worst case with the size that it is for.
-pub(super) fn sized(row: &Row, bound: Bound) -> String {
-    let k = if row.about.kind == Kind::KExclusion { format!(", k={}", row.size.k) } else { String::new() };
-    format!("{} (n={}{k})", exact(row, bound), row.size.n)
 }
