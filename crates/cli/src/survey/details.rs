@@ -119,7 +119,7 @@ impl Lines<'_> {
         let claim = claim(about, finding.property);
         let claimed = claim.map_or("-".to_string(), |claim| match claim.claimed {
             Claimed::Holds => "holds".to_string(),
-            Claimed::Lacks | Claimed::Fails => "fails".to_string(),
+            Claimed::Lacks | Claimed::Fails => claim.claimed.name().to_string(),
             Claimed::Bypass(most) => bound(most),
             Claimed::Entries(most) => format!("{} in all", bound(most)),
         });
