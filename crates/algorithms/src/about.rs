@@ -1,7 +1,7 @@
 //! Registry entries: what the source says of an algorithm.
 use core::fmt;
 
-use doorway_memory::Property;
+use doorway_memory::{Property, Queue};
 
 use crate::{
     claim::{Claim, Claimed, Condition, Status},
@@ -314,6 +314,8 @@ pub enum Processes {
     AtLeast(usize),
     /// From the first number to the second: for more, a register would not fit in a word, or there would be too many.
     Between(usize, usize),
+    /// This number and more, if the memory has room for a [`Queue`] of them; a word holds [`Queue::MOST`].
+    Queued(usize),
 }
 
 impl fmt::Display for Processes {
@@ -322,6 +324,7 @@ impl fmt::Display for Processes {
             Processes::Exactly(n) => write!(f, "{n}"),
             Processes::AtLeast(n) => write!(f, "{n} or more"),
             Processes::Between(least, most) => write!(f, "{least} to {most}"),
+            Processes::Queued(least) => write!(f, "{least} or more, {} in a word", Queue::MOST),
         }
     }
 }

@@ -58,6 +58,7 @@ macro_rules! for_each_algorithm {
                 lock filter_k FilterK;
                 lock fischer_queue FischerQueue;
                 lock fischer_queue_copied FischerQueueCopied;
+                lock fischer_queue_names FischerQueueNames;
                 lock colored_ticket ColoredTicket;
                 lock gottlieb Gottlieb;
                 lock ticket_k TicketK;
@@ -107,6 +108,7 @@ macro_rules! for_each_algorithm {
                 lock anderson_moir_dsm_late AndersonMoirDsmLate;
                 lock decker_jayanti_descending DeckerJayantiDescending;
                 lock decker_jayanti_names_read DeckerJayantiNamesRead;
+                lock fischer_queue_arrival_tokens FischerQueueArrivalTokens;
                 lock afek_no_e AfekNoE;
                 lock dolev_gafni_shavit_single DolevGafniShavitSingle;
                 part timestamps_concurrent TimestampsConcurrent;

@@ -19,6 +19,8 @@ pub enum Condition {
     Deaths,
     /// Waiters [abort](doorway_memory::Abort).
     Aborts,
+    /// Processes die, and live ones are taken for dead and go on for a while.
+    Expiries,
     /// A read that overlaps a write returns any value.
     SafeRegisters,
     /// Writes pass through store buffers, as on x86 (total store order), and the algorithm has its fences.
@@ -32,8 +34,14 @@ impl Condition {
     /// use doorway_algorithms::Condition;
     /// assert!(Condition::ALL.contains(&Condition::Tso));
     /// ```
-    pub const ALL: [Condition; 5] =
-        [Condition::Crashes, Condition::Deaths, Condition::Aborts, Condition::SafeRegisters, Condition::Tso];
+    pub const ALL: [Condition; 6] = [
+        Condition::Crashes,
+        Condition::Deaths,
+        Condition::Aborts,
+        Condition::Expiries,
+        Condition::SafeRegisters,
+        Condition::Tso,
+    ];
 
     /// The name, as in JSON.
     ///
@@ -47,6 +55,7 @@ impl Condition {
             Condition::Crashes => "crashes",
             Condition::Deaths => "deaths",
             Condition::Aborts => "aborts",
+            Condition::Expiries => "expiries",
             Condition::SafeRegisters => "safe-registers",
             Condition::Tso => "tso",
         }
@@ -59,6 +68,7 @@ impl fmt::Display for Condition {
             Condition::Crashes => "with fewer than k crashes",
             Condition::Deaths => "with deaths",
             Condition::Aborts => "with aborts",
+            Condition::Expiries => "with expiries",
             Condition::SafeRegisters => "on safe registers",
             Condition::Tso => "on tso",
         })

@@ -248,7 +248,7 @@ mod tests {
             assert!(about.size(None, None).is_ok(), "{name} does not support its default n");
             match about.processes {
                 Processes::Exactly(n) => assert_eq!(about.default_n, n, "{name}"),
-                Processes::AtLeast(n) => assert!(about.default_n >= n, "{name}"),
+                Processes::AtLeast(n) | Processes::Queued(n) => assert!(about.default_n >= n, "{name}"),
                 Processes::Between(least, most) => assert!((least..=most).contains(&about.default_n), "{name}"),
             }
             let essential = if about.kind == Kind::Part { Property::Rule } else { Property::Exclusion };
@@ -262,7 +262,7 @@ mod tests {
     fn claims_are_applicable_and_consistent() {
         for about in all() {
             let properties: &[Property] =
-                if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_ASSIGNING_LOCKS };
+                if about.kind == Kind::Part { &Property::OF_PARTS } else { &Property::OF_FENCED_LOCKS };
             let mut seen = BTreeSet::new();
             for claim in about.claims {
                 assert!(properties.contains(&claim.property), "{} claims {claim}", about.name);

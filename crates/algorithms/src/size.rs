@@ -1,6 +1,8 @@
 //! The sizes of an algorithm: the number of processes and the capacity.
 use core::{error, fmt};
 
+use doorway_memory::Queue;
+
 use crate::{About, Kind, Processes};
 
 /// The number of processes and the capacity.
@@ -18,7 +20,7 @@ pub struct Size {
 }
 
 impl About {
-    /// The size that is asked for, with defaults for what is not given.
+    /// The size that is asked for, with defaults for what is not given, on a memory whose registers are words.
     ///
     /// # Errors
     /// If the algorithm does not support that number of processes, or that k.
@@ -35,10 +37,11 @@ impl About {
         let wrong = |limit| Err(SizeError { name: self.name, limit });
         match self.processes {
             Processes::Exactly(only) if n != only => return wrong(Limit::Exactly { only, n }),
-            Processes::AtLeast(least) | Processes::Between(least, _) if n < least => {
+            Processes::AtLeast(least) | Processes::Between(least, _) | Processes::Queued(least) if n < least => {
                 return wrong(Limit::AtLeast { least, n });
             }
             Processes::Between(_, most) if n > most => return wrong(Limit::AtMost { most, n }),
+            Processes::Queued(_) if n > Queue::MOST => return wrong(Limit::AtMost { most: Queue::MOST, n }),
             _ => {}
         }
         match (self.kind, k) {

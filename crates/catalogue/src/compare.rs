@@ -56,6 +56,7 @@ fn conditions(assumed: &Assumptions) -> Vec<Condition> {
         (assumed.crashes > 0, Condition::Crashes),
         (assumed.deaths, Condition::Deaths),
         (assumed.aborts, Condition::Aborts),
+        (assumed.expiries, Condition::Expiries),
         (assumed.safe_registers, Condition::SafeRegisters),
         (assumed.tso, Condition::Tso),
     ]

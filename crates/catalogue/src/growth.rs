@@ -3,6 +3,7 @@ use std::{error, fmt, sync::Arc};
 
 use doorway_algorithms::{About, Kind, Processes, Size, SizeError};
 use doorway_checker::Cost;
+use doorway_memory::Queue;
 use doorway_simulator::{Growth, MAX_PROCESSES, Plan, Variable};
 
 use crate::measure;
@@ -289,6 +290,7 @@ const GLANCE_ACCESSES: u64 = 700_000;
 pub fn glance_limit(about: &About) -> Option<usize> {
     match about.processes {
         Processes::Between(_, most) if most < GLANCE => Some(most),
+        Processes::Queued(_) => Some(Queue::MOST),
         _ => None,
     }
 }

@@ -46,6 +46,7 @@ pub fn model(about: &About, pinned: &Pinned) -> Model {
         Condition::Crashes => panic!("{}: a pinned check tells its crashes by their number", about.name),
         Condition::Deaths => model.deaths(),
         Condition::Aborts => model.aborts(),
+        Condition::Expiries => model.expiries(),
         Condition::SafeRegisters => model.safe_registers(),
         Condition::Tso => model.tso(),
     })

@@ -10,7 +10,7 @@ pub(crate) enum Actor {
     Process(Pid),
     /// The store buffer of a process: its oldest write becomes visible.
     Buffer(Pid),
-    /// A process dies or aborts; the section in which it is afterwards tells which.
+    /// A process dies, aborts or is taken for dead; its sections before and afterwards tell which.
     Interruption(Pid),
     /// A process crashes. Only paths contain such steps: a crash changes no state.
     Crash(Pid),

@@ -16,6 +16,8 @@ pub struct Assumptions {
     pub deaths: bool,
     /// Whether waiters may abort.
     pub aborts: bool,
+    /// Whether live processes may be taken for dead.
+    pub expiries: bool,
     /// Whether a read that overlaps a write returns any value.
     pub safe_registers: bool,
     /// Whether writes pass through store buffers.
@@ -40,6 +42,7 @@ impl Model {
             crashes: self.crashes,
             deaths: self.deaths,
             aborts: self.aborts,
+            expiries: self.expiries,
             safe_registers: self.safe_registers,
             tso: self.store_buffers,
             fenced: matches!(self.fences, Fences::All | Fences::Everywhere),

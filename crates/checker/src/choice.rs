@@ -5,17 +5,17 @@ use doorway_memory::Pid;
 
 /// What happens next in an execution.
 ///
-/// As text it is short, so that a list of choices fits into a link: `2`, `2=1`, `b2`, `d2`, `a2`, `c2`.
+/// As text it is short, so that a list of choices fits into a link: `2`, `2=1`, `b2`, `d2`, `a2`, `e2`, `c2`.
 ///
 /// ```
 /// use doorway_checker::Choice;
 ///
-/// let choices = ["2", "2=1", "b2", "d2", "a2", "c2"];
+/// let choices = ["2", "2=1", "b2", "d2", "a2", "e2", "c2"];
 /// for text in choices {
 ///     let choice: Choice = text.parse()?;
 ///     assert_eq!((choice.to_string().as_str(), choice.process()), (text, 2));
 /// }
-/// assert!("e2".parse::<Choice>().is_err());
+/// assert!("x2".parse::<Choice>().is_err());
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -32,6 +32,8 @@ pub enum Choice {
     Dies(Pid),
     /// The process aborts.
     Aborts(Pid),
+    /// The process is taken for dead while it lives, or finds out that it was.
+    Expires(Pid),
     /// The process crashes: it takes no further step.
     Crashes(Pid),
 }
@@ -44,11 +46,11 @@ impl Choice {
     pub fn process(self) -> Pid {
         match self {
             Choice::Step(p) | Choice::StepSeeing(p, _) | Choice::Visible(p) => p,
-            Choice::Dies(p) | Choice::Aborts(p) | Choice::Crashes(p) => p,
+            Choice::Dies(p) | Choice::Aborts(p) | Choice::Expires(p) | Choice::Crashes(p) => p,
         }
     }
 
-    /// The name of its kind: `step`, `visible`, `dies`, `aborts` or `crashes`.
+    /// The name of its kind: `step`, `visible`, `dies`, `aborts`, `expires` or `crashes`.
     ///
     /// ```
     /// assert_eq!(doorway_checker::Choice::Visible(0).kind(), "visible");
@@ -60,6 +62,7 @@ impl Choice {
             Choice::Visible(_) => "visible",
             Choice::Dies(_) => "dies",
             Choice::Aborts(_) => "aborts",
+            Choice::Expires(_) => "expires",
             Choice::Crashes(_) => "crashes",
         }
     }
@@ -73,6 +76,7 @@ impl fmt::Display for Choice {
             Choice::Visible(p) => write!(f, "b{p}"),
             Choice::Dies(p) => write!(f, "d{p}"),
             Choice::Aborts(p) => write!(f, "a{p}"),
+            Choice::Expires(p) => write!(f, "e{p}"),
             Choice::Crashes(p) => write!(f, "c{p}"),
         }
     }
@@ -89,12 +93,12 @@ impl FromStr for Choice {
             Some((p, value)) => number(p).zip(number(value)).map(|(p, value)| Choice::StepSeeing(p, value)),
             None => {
                 let kinds = [("b", Choice::Visible as fn(Pid) -> Choice), ("d", Choice::Dies), ("a", Choice::Aborts)];
-                let kinds = kinds.into_iter().chain([("c", Choice::Crashes as fn(Pid) -> Choice), ("", Choice::Step)]);
-                kinds.into_iter().find_map(|(letter, kind)| Some(kind(number(text.strip_prefix(letter)?)?)))
+                let more = [("e", Choice::Expires as fn(Pid) -> Choice), ("c", Choice::Crashes), ("", Choice::Step)];
+                kinds.into_iter().chain(more).find_map(|(letter, kind)| Some(kind(number(text.strip_prefix(letter)?)?)))
             }
         };
         choice.ok_or_else(|| {
-            format!("`{text}` is no choice; one is a process, as in `0`, or `0=1`, `b0`, `d0`, `a0`, `c0`")
+            format!("`{text}` is no choice; one is a process, as in `0`, or `0=1`, `b0`, `d0`, `a0`, `e0`, `c0`")
         })
     }
 }

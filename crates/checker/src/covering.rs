@@ -122,7 +122,7 @@ pub(crate) fn of_program(program: &dyn Program, registers: &Registers, model: &M
         return Err(Error::Model(why.to_string()));
     }
     let model = Model { reads_and_writes: true, ..model.clone() };
-    let graph = Graph::explore(program, registers.list.clone(), &model, true)?;
+    let graph = Graph::explore(program, registers.of(&model).to_vec(), &model, true)?;
     let names = |registers: &[u32]| -> Vec<String> {
         registers.iter().map(|&reg| graph.automaton.registers[reg as usize].name.to_string()).collect()
     };

@@ -135,12 +135,12 @@ impl Graph {
         &shard.shuffles[shard.edges_of(id >> SHARD_BITS)]
     }
 
-    /// The sections of all processes, three bits each.
+    /// The sections of all processes.
     pub(crate) fn sections(&self, id: Id) -> u32 {
         let state = self.state(id);
         (0..self.automaton.n()).fold(0, |sections, p| {
             let local = self.layout.fields[p].get(state);
-            sections | (self.automaton.step_info(p, local).section as u32) << (3 * p)
+            sections | (self.automaton.step_info(p, local).section as u32) << (section_bits(self.automaton.n()) * p)
         })
     }
 
@@ -345,4 +345,11 @@ pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize) {
     if list.capacity() - list.len() < more {
         list.reserve_exact(more.max(list.len() / 4).max(16));
     }
+}
+
+/// The number of bits that a section takes among those of `n` processes, which fit into 32. The sections with larger
+/// numbers occur in models with expiries only, which have fewer processes.
+#[inline]
+pub(crate) fn section_bits(n: usize) -> usize {
+    if n <= 8 { 4 } else { 3 }
 }

@@ -8,7 +8,7 @@ use crate::{
     actor::{Actor, ActorSet},
     components::{Steps, Subgraph},
     execution::Path,
-    graph::{Graph, Id, SHARDS},
+    graph::{Graph, Id, SHARDS, section_bits},
     model::Model,
     parallel,
     program::Section,
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Judge<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) model: &'a Model,
-    /// For each state the sections of all processes, three bits each.
+    /// For each state the sections of all processes.
     sections: Vec<u32>,
 }
 
@@ -39,7 +39,8 @@ impl<'a> Judge<'a> {
 
     #[inline]
     pub(crate) fn section(&self, state: Id, p: Pid) -> Section {
-        Section::ALL[(self.sections[state as usize] >> (3 * p) & 7) as usize]
+        let bits = section_bits(self.model.n);
+        Section::ALL[(self.sections[state as usize] >> (bits * p) & ((1 << bits) - 1)) as usize]
     }
 
     /// The number of holders.
@@ -89,10 +90,11 @@ impl<'a> Judge<'a> {
         self.buffered(state) & !stepping.buffers() == 0
     }
 
-    /// Whether this step is a death.
+    /// Whether this step is a death, or a live process is taken for dead.
     #[inline]
     pub(crate) fn dies(&self, actor: Actor, to: Id) -> bool {
-        matches!(actor, Actor::Interruption(p) if self.section(to, p) == Section::Reap)
+        let fails = |section: Section| section == Section::Reap || section.is_expired();
+        matches!(actor, Actor::Interruption(p) if fails(self.section(to, p)))
     }
 
     /// Whether in this step a process enters the critical section.

@@ -161,7 +161,7 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     validate::program(model, program)?;
     let wanted = properties::wanted(program, model);
     let states_only = wanted.iter().all(|&property| properties::is_about_states(property));
-    let graph = Graph::explore(program, registers.list.clone(), model, !states_only)?;
+    let graph = Graph::explore(program, registers.of(model).to_vec(), model, !states_only)?;
     if let Some(observer) = &model.observer {
         observer.progress(&Progress {
             phase: Phase::Judging,

@@ -15,8 +15,8 @@ use crate::{
     error::Error,
     execution::{Remote, Step},
     graph::{Graph, Id},
-    model::{Fences, Model},
-    program::{Program, Section},
+    model::{Model, Setting},
+    program::{Program, Section, is_being_reaped},
     registers::Register,
     tickets::{self, Numbering},
     view::Word,
@@ -33,7 +33,7 @@ pub(crate) struct Machine<'a> {
     safe_registers: bool,
     /// For each register the process that is writing it, on safe registers.
     writers: Vec<Option<Pid>>,
-    fences: Fences,
+    setting: Setting,
     /// For each process its store buffer; empty if the model has none.
     buffers: Vec<VecDeque<Buffered>>,
     /// The number of steps taken.
@@ -43,6 +43,9 @@ pub(crate) struct Machine<'a> {
     /// For each register the processes that have a valid copy in their caches, as bits.
     cached: Vec<u32>,
 }
+
+/// What a process does that was taken for dead, and whose passage is over.
+const FINDS_OUT: &str = "finds out";
 
 /// A write in a store buffer.
 #[derive(Clone)]
@@ -66,7 +69,7 @@ impl<'a> Machine<'a> {
             counts_passages: model.passages_in_all.is_some(),
             safe_registers: model.safe_registers,
             writers: vec![None; registers.len()],
-            fences: model.fences,
+            setting: model.setting(),
             buffers: if model.store_buffers { vec![VecDeque::new(); model.n] } else { Vec::new() },
             taken: 0,
             written: vec![None; registers.len()],
@@ -114,6 +117,16 @@ impl<'a> Machine<'a> {
         let (Section::Wait, passages, history) = &self.processes[p] else { return None };
         self.processes[p] = (Section::Abort, *passages, self.program.place(history));
         Some(self.event(Choice::Aborts(p), "aborts", Section::Wait))
+    }
+
+    /// Process `p` is taken for dead, or finds out that it was, if one is possible.
+    pub(crate) fn expire(&mut self, p: Pid) -> Option<Step> {
+        let (section, passages, history) = &self.processes[p];
+        let (section, passages) = (*section, *passages);
+        let (next, history) = self.program.expire(section, history)?;
+        self.processes[p] = (next, passages, history);
+        let text = if section.is_expired() { FINDS_OUT } else { "is taken for dead" };
+        Some(self.event(Choice::Expires(p), text, section))
     }
 
     /// Process `p` crashes. The caller sees to it that it takes no further step.
@@ -170,7 +183,7 @@ impl<'a> Machine<'a> {
         let register = next.and_then(|access| access.register());
         let (held, from) = register.map_or((0, None), |reg| self.sees(p, reg));
         let word = seen.unwrap_or(held);
-        let ran = automaton::run(self.program, p, section, passages, history, self.fences, word)?;
+        let ran = automaton::run(self.program, p, section, passages, history, self.setting, word)?;
         if self.counts_passages && self.program.begins(section) {
             *self.words.last_mut().expect("the last register counts passages") += 1;
         }
@@ -199,8 +212,11 @@ impl<'a> Machine<'a> {
                 text += " ends";
             }
         }
-        if section == Section::Reap {
+        let is_reaped = section == Section::Reap || section.is_expired() && is_being_reaped(&self.processes[p].2);
+        if is_reaped {
             text += " by another";
+        } else if section.is_expired() && ran.section == Section::Remainder {
+            text = FINDS_OUT.to_string();
         }
         self.taken += 1;
         let reads = ran.access.is_some_and(|access| !matches!(access.op, Op::Write | Op::Fence | Op::Barrier));
@@ -217,6 +233,9 @@ impl<'a> Machine<'a> {
             remote,
             arrives: match ran.section {
                 Section::Remainder if section == Section::Reap => Some("reaped"),
+                there if is_reaped && there.is_expired() && !is_being_reaped(&ran.history) => Some("reaped"),
+                Section::ExpiredCritical if section == Section::ExpiredWait => Some("inside"),
+                Section::Critical if section == Section::Critical => None,
                 Section::Critical if self.program.is_part() => Some("returned"),
                 Section::Critical => Some("inside"),
                 Section::Remainder => Some("out"),
@@ -276,9 +295,22 @@ impl<'a> Machine<'a> {
         self.program.goes_on(section) && !(self.program.begins(section) && passages == 0)
     }
 
-    /// Whether process `p` is dead, and its reap has not begun.
-    pub(crate) fn is_unnoticed(&self, p: Pid) -> bool {
-        automaton::is_noticed(self.processes[p].0, &self.processes[p].2)
+    /// Whether process `p` can die: not if it is dead and its reap has not begun, or if it was taken for dead.
+    pub(crate) fn can_die(&self, p: Pid) -> bool {
+        let (section, _, history) = &self.processes[p];
+        !section.is_expired() && !automaton::is_noticed(*section, history)
+    }
+
+    /// Whether process `p` can be taken for dead, or find out that it was.
+    pub(crate) fn can_expire(&self, p: Pid) -> bool {
+        let (section, _, history) = &self.processes[p];
+        self.program.expire(*section, history).is_some()
+    }
+
+    /// Whether process `p` is a holder, and a resource has refused its token.
+    pub(crate) fn is_refused(&self, p: Pid) -> bool {
+        let (section, _, history) = &self.processes[p];
+        self.program.is_refused(*section, history)
     }
 
     /// The values of the registers, as text.
@@ -323,7 +355,7 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn next_access(&self, p: Pid) -> Result<Option<Access>, Error> {
         let (section, _, history) = &self.processes[p];
-        automaton::look(self.program, p, *section, history.clone(), self.fences).map(|(access, _)| access)
+        automaton::look(self.program, p, *section, history.clone(), self.setting).map(|(access, _)| access)
     }
 
     /// Takes a step of `actor` that leads to `target`, if there is one.
@@ -343,8 +375,12 @@ impl<'a> Machine<'a> {
             Actor::Buffer(p) => return Ok(self.become_visible(p).filter(|_| arrived(self))),
             Actor::Interruption(p) => {
                 let local = graph.layout.fields[p].get(graph.state(target));
-                let dies = graph.automaton.step_info(p, local).section == Section::Reap;
-                let step = if dies { Some(self.die(p)) } else { self.abort(p) };
+                let section = graph.automaton.step_info(p, local).section;
+                let step = match section {
+                    Section::Reap => Some(self.die(p)),
+                    Section::Abort => self.abort(p),
+                    _ => self.expire(p),
+                };
                 return Ok(step.filter(|_| arrived(self)));
             }
             Actor::Crash(p) => return Ok(Some(self.crash(p))),

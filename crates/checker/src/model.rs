@@ -30,6 +30,7 @@ pub struct Model {
     pub(crate) crashes: usize,
     pub(crate) deaths: bool,
     pub(crate) aborts: bool,
+    pub(crate) expiries: bool,
     /// Whether a process also counts as starving if others die for ever; for comparison.
     pub(crate) endless_deaths: bool,
     pub(crate) passages: Option<u32>,
@@ -65,6 +66,7 @@ impl Model {
             crashes: 0,
             deaths: false,
             aborts: false,
+            expiries: false,
             endless_deaths: false,
             passages: None,
             ticket_cap: None,
@@ -190,6 +192,33 @@ impl Model {
     #[must_use]
     pub fn aborts(mut self) -> Model {
         self.aborts = true;
+        self
+    }
+
+    /// Lets processes die, and lets live ones be taken for dead: another process reaps one that waits or holds, and it
+    /// goes on for a while. This is what happens to a process whose lease expires. For locks with
+    /// [recovery](doorway_memory::Exclusion::recovery).
+    ///
+    /// A process that is taken for dead takes no step until it has been reaped. From then on it can still read, and stay
+    /// in the critical section; but it can change nothing: its next write, or anything else at any time, tells it, and it
+    /// is in the remainder, as a new process. (Every change that is made under a lease fails once the lease has expired.
+    /// In the other sections such a process could only read, so there an expiry is a death.)
+    ///
+    /// Such a process believes that it is a holder, so `exclusion` and `assignment` can fail. If holders have
+    /// [tokens](doorway_memory::Exclusion::tokens), then each shows its token, once, to the resource of its name, which
+    /// remembers the largest; and `fenced` says that no resource refuses a process that really is a holder.
+    ///
+    /// ```
+    /// use doorway_algorithms::kexclusion::fischer_queue_names::FischerQueueNames;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).expiries(), |space| FischerQueueNames::new(space, 2, 1))?;
+    /// assert!(report.fails(Property::Exclusion) && report.holds(Property::Fenced));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn expiries(mut self) -> Model {
+        (self.deaths, self.expiries) = (true, true);
         self
     }
 
@@ -398,6 +427,10 @@ impl Model {
         !(limited || other_memory || self.symmetric || self.has_interruptions() || self.crashes > 0)
     }
 
+    pub(crate) fn setting(&self) -> Setting {
+        Setting { fences: self.fences, expiries: self.expiries }
+    }
+
     pub(crate) fn wants(&self, property: Property) -> bool {
         self.properties.is_empty() || self.properties.contains(&property)
     }
@@ -420,6 +453,19 @@ impl Model {
     pub(crate) fn cancelled(&self) -> bool {
         self.observer.as_ref().is_some_and(|observer| observer.cancelled())
     }
+}
+
+/// What the execution of a process depends on besides its history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Setting {
+    pub(crate) fences: Fences,
+    /// Whether holders show their tokens.
+    pub(crate) expiries: bool,
+}
+
+impl Setting {
+    /// Without fences and expiries.
+    pub(crate) const PLAIN: Setting = Setting { fences: Fences::None, expiries: false };
 }
 
 /// The fences that are not ignored.

@@ -25,7 +25,7 @@ impl Order {
                 self.late[p] |= 1 << q;
             }
         }
-        if after.is_critical() && !before.is_critical() {
+        if after == Section::Critical && before != Section::Critical {
             let overtaken: Vec<Pid> = (0..sections.len()).filter(|&p| self.late[p] >> q & 1 == 1).collect();
             let (all, have) = (named(&overtaken), if overtaken.len() == 1 { "has" } else { "have" });
             let note = format!("process {q} starts the doorway after {all} {have} completed it, and enters first");

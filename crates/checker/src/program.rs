@@ -1,11 +1,11 @@
 //! The sections of a process, and the algorithm as a program without its types.
 use std::fmt;
 
-use doorway_memory::{Exclusion, Local, Part, Pid, Sink, Source};
+use doorway_memory::{Exclusion, Home, Local, Memory, Name, Part, Pid, Sink, Source, Space, Ticket};
 
 use crate::{
-    model::Fences,
-    registers::Registers,
+    model::Setting,
+    registers::{Handle, Registers},
     view::{View, Word},
 };
 
@@ -28,10 +28,14 @@ pub enum Section {
     Abort,
     /// The process is dead, and another one completes its passage.
     Reap,
+    /// The process was taken for dead while it waited, and waits on: another one completes its passage, or has.
+    ExpiredWait,
+    /// The process was taken for dead, and believes that it is a holder.
+    ExpiredCritical,
 }
 
 impl Section {
-    pub(crate) const ALL: [Section; 7] = [
+    pub(crate) const ALL: [Section; 9] = [
         Section::Remainder,
         Section::Doorway,
         Section::Wait,
@@ -39,6 +43,8 @@ impl Section {
         Section::Exit,
         Section::Abort,
         Section::Reap,
+        Section::ExpiredWait,
+        Section::ExpiredCritical,
     ];
 
     /// The sections that end a passage; the last two only in models that have them.
@@ -63,9 +69,14 @@ impl Section {
         self == Section::Remainder
     }
 
-    /// Whether a process in this section is a holder.
+    /// Whether a process in this section is a holder, or believes that it is.
     pub(crate) fn is_critical(self) -> bool {
-        self == Section::Critical
+        matches!(self, Section::Critical | Section::ExpiredCritical)
+    }
+
+    /// Whether a process in this section was taken for dead while it lives.
+    pub(crate) fn is_expired(self) -> bool {
+        matches!(self, Section::ExpiredWait | Section::ExpiredCritical)
     }
 
     /// Whether a process in this section has completed the doorway and not entered.
@@ -84,6 +95,8 @@ impl fmt::Display for Section {
             Section::Exit => "exit",
             Section::Abort => "abort",
             Section::Reap => "reap",
+            Section::ExpiredWait => "wait, taken for dead",
+            Section::ExpiredCritical => "critical section, taken for dead",
         })
     }
 }
@@ -111,6 +124,10 @@ pub(crate) trait Program {
     /// The history of a waiter that aborts: its place, with which a history in `wait` begins.
     fn place(&self, history: &[Word]) -> Vec<Word>;
 
+    /// The section and history of a process after it is taken for dead or, if it was, after it has found out. None where
+    /// neither is possible.
+    fn expire(&self, section: Section, history: &[Word]) -> Option<(Section, Vec<Word>)>;
+
     /// Whether processes are all alike.
     fn is_symmetric(&self) -> bool;
 
@@ -119,6 +136,12 @@ pub(crate) trait Program {
 
     /// Whether this is a lock that assigns names to holders.
     fn assigns(&self) -> bool;
+
+    /// Whether this is a lock whose holders have tokens.
+    fn has_tokens(&self) -> bool;
+
+    /// Whether the process is a holder, and the resource of its name has refused its token.
+    fn is_refused(&self, section: Section, history: &[Word]) -> bool;
 
     /// The outcome of a part's latest call, as words; empty if there was none. For a lock, the name of a holder.
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64>;
@@ -132,19 +155,29 @@ pub(crate) struct Lock<A> {
     lock: A,
     /// The space of its registers.
     space: u64,
+    /// If its holders have tokens: for each name, the largest token that the resource of that name has seen. Only models
+    /// with expiries have these registers.
+    resources: Vec<Handle<Ticket>>,
 }
 
 impl<A: Exclusion<View>> Lock<A> {
     pub(crate) fn make(registers: &mut Registers, make: impl FnOnce(&mut Registers) -> A) -> Lock<A> {
-        Lock { lock: make(registers), space: registers.space }
+        let lock = make(registers);
+        let names = 0..lock.tokens().map_or(0, |tokens| tokens.resources());
+        let resource = |j| registers.register(Name::new("Resource").index(j), Home::Nobody, Ticket::ZERO);
+        let resources: Vec<_> = names.map(resource).collect();
+        registers.resources = resources.len();
+        Lock { lock, space: registers.space, resources }
     }
-}
 
-impl<A: Exclusion<View>> Lock<A> {
-    /// The name of a process, if it is a holder and has one.
+    /// The name of a process, if it is a holder, or believes that it is, and has one.
     fn name(&self, section: Section, history: &[Word]) -> Option<usize> {
         let names = self.lock.names().filter(|_| section.is_critical())?;
-        Some(names.name(&A::Inside::load(&mut View::look(history.to_vec(), Fences::None))))
+        let mut view = View::look(history.to_vec(), Setting::PLAIN);
+        if section.is_expired() {
+            Belief::take(&mut view);
+        }
+        Some(names.name(&A::Inside::load(&mut view)))
     }
 
     fn wait(&self, view: &mut View, p: Pid, place: &A::Place) -> Section {
@@ -153,6 +186,88 @@ impl<A: Exclusion<View>> Lock<A> {
         view.forget_after(0);
         inside.save(view);
         Section::Critical
+    }
+
+    /// A holder, or a process that believes to be one, shows its token to the resource of its name, once. Returns whether
+    /// it had done so before. In models without expiries there is nothing to show.
+    fn has_used_resource(&self, view: &mut View, inside: &A::Inside) -> bool {
+        let Some(tokens) = self.lock.tokens().filter(|_| view.setting.expiries) else { return true };
+        let start = view.at;
+        if start < view.history.len() {
+            let _is_served: bool = view.take();
+            return true;
+        }
+        let (resource, token) = (&self.resources[tokens.name(inside)], tokens.token(inside));
+        if let Ok(seen) = view.at("use").update(resource, |seen| seen.max(token)) {
+            view.forget_after(start);
+            view.put(token > seen);
+        }
+        false
+    }
+
+    /// Executes a process that was taken for dead while it lives.
+    fn run_expired(&self, view: &mut View, p: Pid, section: Section) -> Section {
+        view.section = section;
+        if let Belief::WhileReaped(len) = Belief::take(view) {
+            view.at += len;
+            let recovery = self.lock.recovery().expect(CHECKED);
+            if recovery.reap(view, p).is_ok() {
+                let believed = view.history[2..2 + len].to_vec();
+                view.history = Belief::reaped(&believed);
+                view.at = view.history.len();
+            }
+            return section;
+        }
+        if section == Section::ExpiredWait {
+            let place = A::Place::load(view);
+            view.expired = true;
+            return match self.lock.wait(view, p, &place) {
+                Ok(inside) => {
+                    view.forget_after(1);
+                    inside.save(view);
+                    Section::ExpiredCritical
+                }
+                Err(_) if view.told => forgotten(view),
+                Err(_) => section,
+            };
+        }
+        let inside = A::Inside::load(view);
+        if self.has_used_resource(view, &inside) { forgotten(view) } else { section }
+    }
+}
+
+const CHECKED: &str = "a model with deaths, aborts or expiries is refused for a lock without";
+
+/// Whether a process that was taken for dead is being reaped.
+pub(crate) fn is_being_reaped(history: &[Word]) -> bool {
+    matches!(Belief::take(&mut View::look(history.to_vec(), Setting::PLAIN)), Belief::WhileReaped(_))
+}
+
+/// The passage is over.
+fn forgotten(view: &mut View) -> Section {
+    view.forget_after(0);
+    Section::Remainder
+}
+
+/// What a process that was taken for dead has in its history before what it believes.
+enum Belief {
+    /// It is being reaped; what it believes has this many words, and then come those of the reap.
+    WhileReaped(usize),
+    /// It has been reaped.
+    Reaped,
+}
+
+impl Belief {
+    fn take(view: &mut View) -> Belief {
+        if view.take() { Belief::Reaped } else { Belief::WhileReaped(view.take()) }
+    }
+
+    fn while_reaped(believed: &[Word]) -> Vec<Word> {
+        [Word::saved(false), Word::saved(believed.len())].iter().chain(believed).copied().collect()
+    }
+
+    fn reaped(believed: &[Word]) -> Vec<Word> {
+        [Word::saved(true)].iter().chain(believed).copied().collect()
     }
 }
 
@@ -168,7 +283,6 @@ fn leave<T, H>(view: &mut View, section: Section, run: impl FnOnce(&mut View) ->
 
 impl<A: Exclusion<View>> Program for Lock<A> {
     fn run(&self, view: &mut View, p: Pid, section: Section) -> Section {
-        const CHECKED: &str = "a model with deaths or aborts is refused for a lock without";
         view.space = Some(self.space);
         match section.begun() {
             Section::Wait => {
@@ -177,6 +291,10 @@ impl<A: Exclusion<View>> Program for Lock<A> {
             }
             Section::Exit => {
                 let inside = A::Inside::load(view);
+                view.section = section;
+                if !self.has_used_resource(view, &inside) {
+                    return section;
+                }
                 leave(view, Section::Exit, |view| self.lock.exit(view, p, &inside))
             }
             Section::Abort => {
@@ -184,6 +302,7 @@ impl<A: Exclusion<View>> Program for Lock<A> {
                 leave(view, Section::Abort, |view| self.lock.aborting().expect(CHECKED).abort(view, p, &place))
             }
             Section::Reap => leave(view, Section::Reap, |view| self.lock.recovery().expect(CHECKED).reap(view, p)),
+            Section::ExpiredWait | Section::ExpiredCritical => self.run_expired(view, p, section),
             Section::Remainder | Section::Doorway | Section::Critical => {
                 view.section = Section::Doorway;
                 let Ok(place) = self.lock.doorway(view, p) else { return Section::Doorway };
@@ -207,9 +326,20 @@ impl<A: Exclusion<View>> Program for Lock<A> {
     }
 
     fn place(&self, history: &[Word]) -> Vec<Word> {
-        let mut view = View::look(history.to_vec(), Fences::None);
+        let mut view = View::look(history.to_vec(), Setting::PLAIN);
         A::Place::load(&mut view);
         history[..view.at].to_vec()
+    }
+
+    fn expire(&self, section: Section, history: &[Word]) -> Option<(Section, Vec<Word>)> {
+        match section {
+            Section::Wait => Some((Section::ExpiredWait, Belief::while_reaped(history))),
+            Section::Critical => Some((Section::ExpiredCritical, Belief::while_reaped(history))),
+            Section::ExpiredWait | Section::ExpiredCritical => {
+                (!is_being_reaped(history)).then_some((Section::Remainder, Vec::new()))
+            }
+            _ => None,
+        }
     }
 
     fn is_symmetric(&self) -> bool {
@@ -222,6 +352,19 @@ impl<A: Exclusion<View>> Program for Lock<A> {
 
     fn assigns(&self) -> bool {
         self.lock.names().is_some()
+    }
+
+    fn has_tokens(&self) -> bool {
+        self.lock.tokens().is_some()
+    }
+
+    fn is_refused(&self, section: Section, history: &[Word]) -> bool {
+        if section != Section::Critical || !self.has_tokens() {
+            return false;
+        }
+        let mut view = View::look(history.to_vec(), Setting::PLAIN);
+        A::Inside::load(&mut view);
+        view.at < view.history.len() && !view.take::<bool>()
     }
 
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
@@ -290,6 +433,10 @@ impl<A: Part<View>> Program for Piece<A> {
         Vec::new()
     }
 
+    fn expire(&self, _: Section, _: &[Word]) -> Option<(Section, Vec<Word>)> {
+        None
+    }
+
     fn is_symmetric(&self) -> bool {
         false
     }
@@ -302,8 +449,16 @@ impl<A: Part<View>> Program for Piece<A> {
         false
     }
 
+    fn has_tokens(&self) -> bool {
+        false
+    }
+
+    fn is_refused(&self, _: Section, _: &[Word]) -> bool {
+        false
+    }
+
     fn outcome(&self, section: Section, history: &[Word]) -> Vec<u64> {
-        let mut view = View::look(history.to_vec(), Fences::None);
+        let mut view = View::look(history.to_vec(), Setting::PLAIN);
         if section != Section::Remainder {
             latest::<A>(&mut view);
         }
@@ -315,7 +470,7 @@ impl<A: Part<View>> Program for Piece<A> {
             .iter()
             .map(|&(section, history)| match section {
                 Section::Remainder => None,
-                _ => latest::<A>(&mut View::look(history.to_vec(), Fences::None)),
+                _ => latest::<A>(&mut View::look(history.to_vec(), Setting::PLAIN)),
             })
             .collect();
         self.part.rule(&latest)

@@ -7,7 +7,7 @@ use std::{
 
 use doorway_memory::{Home, Name, Space, Ticket, Value};
 
-use crate::view::View;
+use crate::{model::Model, view::View};
 
 /// The registers of the algorithm under check, in the order they were made.
 #[derive(Debug)]
@@ -15,13 +15,23 @@ pub struct Registers {
     pub(crate) list: Vec<Register>,
     /// Different for every space.
     pub(crate) space: u64,
+    /// How many of the registers, the last ones, are those of resources, which only models with expiries have.
+    pub(crate) resources: usize,
+}
+
+impl Registers {
+    /// The registers that a model has.
+    pub(crate) fn of(&self, model: &Model) -> &[Register] {
+        let resources = if model.expiries { 0 } else { self.resources };
+        &self.list[..self.list.len() - resources]
+    }
 }
 
 impl Default for Registers {
     fn default() -> Registers {
         static SPACES: AtomicU64 = AtomicU64::new(0);
         // ORDERING: a unique number; nothing is published with it.
-        Registers { list: Vec::new(), space: SPACES.fetch_add(1, Relaxed) }
+        Registers { list: Vec::new(), space: SPACES.fetch_add(1, Relaxed), resources: 0 }
     }
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn of_program(
         };
         // Without caches one graph serves all processes.
         if cost != Cost::Dsm || graph.is_none() {
-            let new = Graph::explore(program, registers.list.clone(), &model, true)?;
+            let new = Graph::explore(program, registers.of(&model).to_vec(), &model, true)?;
             found.states += new.states();
             found.stopped |= new.stop.is_some();
             found.incomplete = found.incomplete.or_else(|| incomplete(&new, &model));

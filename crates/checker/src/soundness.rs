@@ -2,7 +2,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use doorway_algorithms::{
-    kexclusion::{k_bakery::KBakery, k_bakery_fife::KBakeryFife, ticket_k::TicketK},
+    kexclusion::{
+        fischer_queue_names::FischerQueueNames, k_bakery::KBakery, k_bakery_fife::KBakeryFife, ticket_k::TicketK,
+    },
     mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
 };
 use doorway_memory::Exclusion;
@@ -24,8 +26,8 @@ type Image = Vec<u64>;
 fn explore<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Lock<A>, Vec<Register>, Graph) {
     let mut registers = Registers::default();
     let program = Lock::make(&mut registers, make);
-    let graph = Graph::explore(&program, registers.list.clone(), model, true).expect("it keeps the rules");
-    (program, registers.list, graph)
+    let graph = Graph::explore(&program, registers.of(model).to_vec(), model, true).expect("it keeps the rules");
+    (program, registers.of(model).to_vec(), graph)
 }
 
 fn states(graph: &Graph) -> impl Iterator<Item = Id> + '_ {
@@ -194,6 +196,31 @@ fn random_executions_with_deaths_and_aborts_stay_among_the_states_searched() {
                 match random.below(12) {
                     0 => drop(machine.die(p)),
                     1 => drop(machine.abort(p)),
+                    _ => drop(machine.step(p).expect("it keeps the rules")),
+                }
+                let state = machine.counted_as(&graph, &model).expect("every part of it is known");
+                assert!(searched.contains(&state), "execution {execution}, step {step}");
+            }
+        }
+    }
+}
+
+/// As above, with expiries, and tokens that grow for ever.
+#[test]
+fn random_executions_with_expiries_stay_among_the_states_searched() {
+    let model = Model::new(3).expiries().aborts();
+    let (program, registers, graph) = explore(&model, |space| FischerQueueNames::new(space, 3, 1));
+    let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+    let mut random = Random(13);
+    for execution in 0..100 {
+        let mut machine = Machine::new(&program, &registers, &model);
+        for step in 0..2_000 {
+            let p = random.below(3);
+            for _ in 0..1 + random.below(8) {
+                match random.below(12) {
+                    0 if machine.can_die(p) => drop(machine.die(p)),
+                    1 => drop(machine.abort(p)),
+                    2 => drop(machine.expire(p)),
                     _ => drop(machine.step(p).expect("it keeps the rules")),
                 }
                 let state = machine.counted_as(&graph, &model).expect("every part of it is known");

@@ -5,7 +5,7 @@ use doorway_memory::{Home, Name, Pid, Property};
 
 use crate::{
     Model, Subject, access::Op, choice::Choice, error::Error, execution::Step, machine::Machine, model::BUFFER,
-    order::Order, program::Section, validate,
+    order::Order, program::Section, properties::fenced, validate,
 };
 
 /// An execution, step by step: in each state it says what can happen next, and takes what is chosen.
@@ -103,7 +103,7 @@ impl<'a> Stepper<'a> {
         Ok(Stepper {
             subject,
             model: model.clone(),
-            machine: Machine::new(&*subject.program, &subject.registers.list, model),
+            machine: Machine::new(&*subject.program, subject.registers.of(model), model),
             crashed: 0,
             order: Order::new(model.n),
             violated: Vec::new(),
@@ -135,8 +135,10 @@ impl<'a> Stepper<'a> {
         choices.extend(some(Choice::Visible, &|p| self.machine.buffered(p).next().is_some()));
         choices
             .extend(some(Choice::Aborts, &|p| self.model.aborts && section(p) == Section::Wait && !self.is_crashed(p)));
-        choices
-            .extend(some(Choice::Dies, &|p| self.model.deaths && !self.machine.is_unnoticed(p) && !self.is_crashed(p)));
+        choices.extend(some(Choice::Dies, &|p| self.model.deaths && self.machine.can_die(p) && !self.is_crashed(p)));
+        choices.extend(some(Choice::Expires, &|p| {
+            self.model.expiries && self.machine.can_expire(p) && !self.is_crashed(p)
+        }));
         let may_crash = self.crashed.count_ones() < self.model.crashes as u32;
         choices
             .extend(some(Choice::Crashes, &|p| may_crash && section(p) != Section::Remainder && !self.is_crashed(p)));
@@ -171,6 +173,8 @@ impl<'a> Stepper<'a> {
             }
             Choice::Dies(_) => "dies".to_string(),
             Choice::Aborts(_) => "aborts".to_string(),
+            Choice::Expires(_) if self.machine.section(p).is_expired() => "finds out".to_string(),
+            Choice::Expires(_) => "is taken for dead".to_string(),
             Choice::Crashes(_) => "crashes".to_string(),
         })
     }
@@ -196,6 +200,7 @@ impl<'a> Stepper<'a> {
             Choice::Visible(_) => self.machine.become_visible(p).expect("it is among the choices"),
             Choice::Dies(_) => self.machine.die(p),
             Choice::Aborts(_) => self.machine.abort(p).expect("it is among the choices"),
+            Choice::Expires(_) => self.machine.expire(p).expect("it is among the choices"),
             Choice::Crashes(_) => {
                 self.crashed |= 1 << p;
                 self.machine.crash(p)
@@ -263,7 +268,7 @@ impl<'a> Stepper<'a> {
     /// # Ok::<(), doorway_checker::Error>(())
     /// ```
     pub fn registers(&self) -> impl Iterator<Item = (&Name, Home)> {
-        self.subject.registers.list.iter().map(|register| (&register.name, register.home))
+        self.subject.registers.of(&self.model).iter().map(|register| (&register.name, register.home))
     }
 
     /// A number that is the same in two states from which the same can happen and be violated, at the same costs; and, up
@@ -311,6 +316,9 @@ impl<'a> Stepper<'a> {
         if let Err(complaint) = self.machine.rule(k) {
             let property = if self.subject.program.is_part() { Property::Rule } else { Property::Assignment };
             found.push((property, complaint));
+        }
+        if let Some(p) = (0..n).find(|&p| self.machine.is_refused(p)) {
+            found.push((Property::Fenced, fenced::complaint(p)));
         }
         let at = self.taken;
         self.latest = found.into_iter().map(|(property, note)| Violated { property, note, at }).collect();

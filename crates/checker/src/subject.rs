@@ -1,10 +1,10 @@
 //! A lock or a part to check, whatever its type.
-use doorway_memory::{Cost, Exclusion, Part};
+use doorway_memory::{Cost, Exclusion, Part, Property};
 
 use crate::{
     Covering, Error, Model, Registers, RemoteReferences, Report, View, check_program, covering,
     program::{Lock, Piece, Program},
-    remote,
+    properties, remote,
 };
 
 /// A lock or a part whose type is erased, with its registers.
@@ -74,6 +74,18 @@ impl Subject {
     pub fn covering(&self, model: &Model) -> Result<Covering, Error> {
         self.is_lock("a part has no critical section, which the covering argument is about")?;
         covering::of_program(&*self.program, &self.registers, model)
+    }
+
+    /// The properties that are checked of it.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, Subject};
+    /// assert_eq!(Subject::lock(Peterson::new).properties(&Model::new(2)), Property::OF_LOCKS);
+    /// ```
+    #[must_use]
+    pub fn properties(&self, model: &Model) -> &'static [Property] {
+        properties::of(&*self.program, model)
     }
 
     /// Whether it is a lock with a [recovery](Exclusion::recovery).

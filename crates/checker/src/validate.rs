@@ -67,10 +67,22 @@ pub(crate) fn model(model: &Model) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a model with deaths or aborts can be searched.
+/// The interruption that a message names.
+fn interruption(model: &Model) -> &'static str {
+    match () {
+        () if model.expiries => "expiries",
+        () if model.deaths => "deaths",
+        () => "aborts",
+    }
+}
+
+/// Whether a model with deaths, aborts or expiries can be searched.
 fn interruptions(model: &Model) -> Result<(), Error> {
-    let what = if model.deaths { "deaths" } else { "aborts" };
+    let what = interruption(model);
     let refused = match () {
+        () if model.expiries && model.store_buffers => {
+            "expiries are checked without store buffers; check one without the other".to_string()
+        }
         () if model.symmetric => {
             format!("symmetry cannot be combined with {what}; check it without symmetry")
         }
@@ -86,11 +98,12 @@ pub(crate) fn program(model: &Model, program: &dyn Program) -> Result<(), Error>
         return Err(Error::Model("crashes apply to locks only; check a part without crashes".to_string()));
     }
     if program.is_part() && model.has_interruptions() {
-        let what = if model.deaths { "deaths" } else { "aborts" };
+        let what = interruption(model);
         return Err(Error::Model(format!("{what} apply to locks only; check a part without {what}")));
     }
     if model.deaths && !program.is_reapable() {
-        return Err(Error::Model("this lock has no recovery (`reap`); check it without deaths".to_string()));
+        let what = interruption(model);
+        return Err(Error::Model(format!("this lock has no recovery (`reap`); check it without {what}")));
     }
     if model.aborts && !program.is_abortable() {
         return Err(Error::Model("this lock is not abortable; check it without aborts".to_string()));
@@ -113,7 +126,7 @@ pub(crate) fn program(model: &Model, program: &dyn Program) -> Result<(), Error>
             return Err(Error::Model(why));
         }
     }
-    let all = properties::of(program);
+    let all = properties::of(program, model);
     if let Some(other) = model.properties.iter().find(|property| !all.contains(property)) {
         let kind = if program.is_part() { "part" } else { "lock" };
         let all: Vec<&str> = all.iter().map(|property| property.name()).collect();

@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// Waiters may abort
     #[arg(long, alias = "abandons")]
     aborts: bool,
+    /// Processes may die, and live ones may be taken for dead, as when a lease expires, and go on for a while
+    #[arg(long)]
+    expiries: bool,
     /// Each process makes at most R passages, or calls of a part
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
@@ -88,8 +91,9 @@ enum Lanes {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     let about = find(&arguments.name)?;
     let size = arguments.sizes.of(about)?;
-    let properties = properties(about, &arguments.properties)?;
-    let model = arguments.model(about, size)?.only(properties.iter().copied());
+    let model = arguments.model(about, size)?;
+    let properties = properties(about, subject(about, size).properties(&model), &arguments.properties)?;
+    let model = model.only(properties.iter().copied());
     let report = watched(about.name, model.clone(), |model| doorway_catalogue::check(about, size, &model))?;
     let claims = claims(about, &model);
     let code = if properties.is_empty() { code_by_claims(&claims, &report) } else { code_by_verdicts(&report) };
@@ -127,15 +131,16 @@ impl Arguments {
             let name = about.name;
             return Err(Trouble(format!("`{name}` is a part and is checked without crashes; leave out `--crashes`")));
         }
-        if self.deaths && !subject(about, size).is_reapable() {
-            return Err(unsupported(about, "has no recovery (`reap`)", "--deaths", Condition::Deaths));
+        if (self.deaths || self.expiries) && !subject(about, size).is_reapable() {
+            let flag = if self.expiries { "--expiries" } else { "--deaths" };
+            return Err(unsupported(about, "has no recovery (`reap`)", flag, Condition::Deaths));
         }
         if self.aborts && !subject(about, size).is_abortable() {
             return Err(unsupported(about, "is not abortable", "--aborts", Condition::Aborts));
         }
         let mut scenario = Scenario::of(about);
         (scenario.size, scenario.passages, scenario.crashes) = (size, self.passages, self.crashes);
-        (scenario.deaths, scenario.aborts) = (self.deaths, self.aborts);
+        (scenario.deaths, scenario.aborts, scenario.expiries) = (self.deaths, self.aborts, self.expiries);
         scenario.safe = self.registers == Kinds::Safe;
         (scenario.tso, scenario.fences) = (self.memory == Order::Tso, !self.no_fences);
         let mut model = scenario.model();
@@ -173,6 +178,7 @@ impl Arguments {
         value["symmetry"] = self.symmetry.into();
         value["deaths"] = self.deaths.into();
         value["aborts"] = self.aborts.into();
+        value["expiries"] = self.expiries.into();
         if assumed.tso {
             let place = |place: &&Location<'_>| format!("{}:{}", place.file(), place.line());
             value["fences"] = report.fences.iter().map(place).collect::<Vec<_>>().into();
@@ -195,7 +201,7 @@ fn setting(assumed: &Assumptions) -> String {
         1 => Some("1 crash".to_string()),
         many => Some(format!("{many} crashes")),
     };
-    let deaths = assumed.deaths.then(|| "deaths".to_string());
+    let deaths = assumed.deaths.then(|| if assumed.expiries { "expiries" } else { "deaths" }.to_string());
     let aborts = assumed.aborts.then(|| "aborts".to_string());
     let failures: Vec<String> = [crashes, deaths, aborts].into_iter().flatten().collect();
     let failures = if failures.is_empty() { String::new() } else { format!(" with {}", failures.join(" and ")) };
@@ -228,15 +234,15 @@ fn coloured(screen: &Screen, text: &str) -> String {
     words.into_iter().fold(text.to_string(), |text, (word, style)| text.replace(word, &screen.paint(style, word)))
 }
 
-fn properties(about: &About, names: &[String]) -> Result<Vec<Property>, Trouble> {
-    let all: &[Property] = match about.kind {
-        Kind::Part => &Property::OF_PARTS,
-        _ if about.assigns() => &Property::OF_ASSIGNING_LOCKS,
-        _ => &Property::OF_LOCKS,
-    };
+fn properties(about: &About, all: &[Property], names: &[String]) -> Result<Vec<Property>, Trouble> {
     let list = || all.iter().map(|property| property.name()).collect::<Vec<_>>().join(", ");
     let known = |name: &String| match Property::named(name) {
         Some(property) if all.contains(&property) => Ok(property),
+        Some(Property::Fenced) => {
+            let why =
+                "`fenced` is about expiries, for a lock with tokens; add `--expiries`, or try `fischer-queue-names`";
+            Err(Trouble(why.to_string()))
+        }
         Some(_) => Err(Trouble(format!("`{name}` is not a property of `{}`; it has {}", about.name, list()))),
         None => Err(Trouble(format!("no property is called `{name}`; the properties are {}", list()))),
     };

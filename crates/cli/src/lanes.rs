@@ -29,7 +29,8 @@ pub(crate) fn text(screen: &Screen, execution: &Execution, n: usize) -> Option<S
             Some(at) if i >= at => " │",
             _ => "",
         };
-        holders[step.process] = step.sections[1] == Section::Critical && step.arrives != Some("returned");
+        let is_inside = matches!(step.sections[1], Section::Critical | Section::ExpiredCritical);
+        holders[step.process] = is_inside && step.arrives != Some("returned");
         let cells = lanes.iter().map(|lane| if lane.process == step.process { lane.cell(step) } else { empty() });
         text += &row(screen, bracket, &(i + 1).to_string(), cells, &lanes, &holders);
     }

@@ -249,7 +249,7 @@ function ModelOptions({ algorithm, model }) {
   }
   return html`<details class="model"><summary>Change the model</summary><form onSubmit=${start}>
     ${number('n', 'processes n', 1)}${draft.k !== null && number('k', 'capacity k', 1)}${number('crashes', 'at most this many crashes', 0)}
-    ${offers.deaths && check('deaths', 'deaths')}${offers.aborts && check('aborts', 'aborts')}${offers.safe && check('safe', 'safe registers')}
+    ${offers.deaths && check('deaths', 'deaths')}${offers.aborts && check('aborts', 'aborts')}${offers.deaths && check('expiries', 'expiries')}${offers.safe && check('safe', 'safe registers')}
     ${check('tso', 'store buffers (tso)')}${draft.tso && check('fences', 'fences')}
     <button type="submit">Start with this model</button></form>
     <p class="muted">The same model on the command line: <${Command} text=${checkCommand(draft)} /></p></details>`

@@ -1,7 +1,7 @@
 // Models, lists of choices, and their form in the address.
 
-const OPTIONS = ['crashes', 'deaths', 'aborts', 'safe', 'tso', 'fences', 'passages']
-const DEFAULTS = { crashes: 0, deaths: false, aborts: false, safe: false, tso: false, fences: true, passages: null }
+const OPTIONS = ['crashes', 'deaths', 'aborts', 'expiries', 'safe', 'tso', 'fences', 'passages']
+const DEFAULTS = { crashes: 0, deaths: false, aborts: false, expiries: false, safe: false, tso: false, fences: true, passages: null }
 
 /** The model in which an algorithm is checked by default. */
 const defaultModel = algorithm => ({ algorithm: algorithm.name, n: algorithm.n, k: algorithm.k ?? null, ...DEFAULTS })
@@ -37,6 +37,7 @@ function modelFromQuery(query, algorithm) {
     crashes: number('crashes', 0),
     deaths: truth('deaths', false),
     aborts: truth('aborts', false),
+    expiries: truth('expiries', false),
     safe: truth('safe', false),
     tso: truth('tso', false),
     fences: truth('fences', true),
@@ -51,6 +52,7 @@ function modelText(model) {
   if (model.crashes) words.push(`at most ${plural(model.crashes, 'crash').replace('crashs', 'crashes')}`)
   if (model.deaths) words.push('deaths')
   if (model.aborts) words.push('aborts')
+  if (model.expiries) words.push('expiries')
   if (model.safe) words.push('safe registers')
   if (model.tso) words.push(model.fences === false ? 'store buffers without fences' : 'store buffers')
   if (model.passages) words.push(plural(model.passages, 'passage') + ' each')
@@ -98,6 +100,7 @@ function checkCommand(model) {
   if (model.crashes) words.push('--crashes', String(model.crashes))
   if (model.deaths) words.push('--deaths')
   if (model.aborts) words.push('--aborts')
+  if (model.expiries) words.push('--expiries')
   if (model.safe) words.push('--registers', 'safe')
   if (model.tso) words.push('--memory', 'tso')
   if (model.fences === false) words.push('--no-fences')

@@ -176,7 +176,7 @@ function Mark({ step, x, y }) {
   const solid = { class: 'mark solid', fill: '#1c1b19', stroke: '#1c1b19', 'stroke-width': 1.5 }
   const hollow = { class: 'mark hollow', fill: '#ffffff', stroke: '#1c1b19', 'stroke-width': 1.8 }
   if (step.kind === 'crashes' || step.kind === 'dies') return html`<path class="mark cross" d="M${x - 6} ${y - 6}L${x + 6} ${y + 6}M${x + 6} ${y - 6}L${x - 6} ${y + 6}" stroke="#a3231b" stroke-width="3" fill="none" />`
-  if (step.kind === 'aborts') return html`<path ...${hollow} d="M${x - 6} ${y + 5}L${x} ${y - 6}L${x + 6} ${y + 5}Z" />`
+  if (step.kind === 'aborts' || step.kind === 'expires') return html`<path ...${hollow} d="M${x - 6} ${y + 5}L${x} ${y - 6}L${x + 6} ${y + 5}Z" />`
   if (step.kind === 'visible') return html`<path ...${solid} d="M${x - 6} ${y - 5}L${x} ${y + 6}L${x + 6} ${y - 5}Z" />`
   if (step.reads && step.writes) return html`<path ...${solid} d="M${x} ${y - 7}L${x + 7} ${y}L${x} ${y + 7}L${x - 7} ${y}Z" />`
   if (step.reads) return html`<circle ...${hollow} cx=${x} cy=${y} r="5.2" />`

@@ -8,6 +8,8 @@ const SECTIONS = {
   exit: { name: 'exit section', class: 's-exit', fill: '#e6dbf1' },
   abort: { name: 'aborting', class: 's-abort', fill: '#f6d9c6' },
   reap: { name: 'being reaped', class: 's-reap', fill: '#e3d3c8' },
+  'wait, taken for dead': { name: 'waiting, taken for dead', class: 's-wait', fill: '#d6e4f5' },
+  'critical section, taken for dead': { name: 'believes to hold, taken for dead', class: 's-critical', fill: '#bfe3c4' },
 }
 
 /** A part has no sections of a lock; its calls and any later section get the same neutral look. */
@@ -28,13 +30,14 @@ const PROPERTIES = {
   'bounded-exit': 'The exit section takes a bounded number of the process\' own steps.',
   'wait-free-doorway': 'The doorway takes a bounded number of the process\' own steps.',
   assignment: 'Every holder has a name below k, and no two holders have the same.',
+  fenced: 'With expiries: a resource that refuses every token not larger than those it has seen refuses no holder.',
   rule: 'The latest outcomes of a part\'s calls obey the rule that the part states.',
   'wait-free': 'A call takes a bounded number of the process\' own steps.',
 }
 
 const KINDS = { mutex: 'mutual exclusion', 'k-exclusion': 'k-exclusion', part: 'part' }
 
-const CONDITIONS = { crashes: 'crashes', deaths: 'deaths', aborts: 'aborts', tso: 'store buffers (tso)', safe: 'safe registers' }
+const CONDITIONS = { crashes: 'crashes', deaths: 'deaths', aborts: 'aborts', expiries: 'expiries', tso: 'store buffers (tso)', safe: 'safe registers' }
 
 const COSTS = { cc: 'CC', dsm: 'DSM' }
 

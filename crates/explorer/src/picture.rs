@@ -119,8 +119,8 @@ fn sections(svg: &mut String, x: usize, p: usize, execution: &Execution, bottom:
     for (until, next) in changes.chain([(bottom, Section::Remainder)]) {
         let class = match section {
             Section::Doorway => Some("doorway"),
-            Section::Wait => Some("wait"),
-            Section::Critical => Some("inside"),
+            Section::Wait | Section::ExpiredWait => Some("wait"),
+            Section::Critical | Section::ExpiredCritical => Some("inside"),
             Section::Exit | Section::Abort => Some("exit"),
             Section::Reap => Some("reap"),
             _ => None,

@@ -29,6 +29,8 @@ pub struct Scenario {
     pub deaths: bool,
     /// Whether waiters may abort.
     pub aborts: bool,
+    /// Whether processes may die, and live ones be taken for dead.
+    pub expiries: bool,
     /// Whether registers are only safe.
     pub safe: bool,
     /// Whether writes go through store buffers.
@@ -58,6 +60,7 @@ impl Scenario {
             crashes: 0,
             deaths: false,
             aborts: false,
+            expiries: false,
             safe: false,
             tso: false,
             fences: true,
@@ -83,6 +86,7 @@ impl Scenario {
             crashes: pinned.crashes,
             deaths: pinned.under.contains(&Condition::Deaths),
             aborts: pinned.under.contains(&Condition::Aborts),
+            expiries: pinned.under.contains(&Condition::Expiries),
             safe: pinned.under.contains(&Condition::SafeRegisters),
             tso: pinned.under.contains(&Condition::Tso),
             passages: match pinned.extent {
@@ -114,8 +118,8 @@ impl Scenario {
             Some("false" | "0") => Ok(false),
             Some(text) => Err(format!("`{name}` is `true` or `false`, not `{text}`")),
         };
-        const KNOWN: [&str; 10] =
-            ["algorithm", "n", "k", "crashes", "deaths", "aborts", "safe", "tso", "fences", "passages"];
+        const KNOWN: [&str; 11] =
+            ["algorithm", "n", "k", "crashes", "deaths", "aborts", "expiries", "safe", "tso", "fences", "passages"];
         if let Some((name, _)) = options.iter().find(|(name, _)| !KNOWN.contains(name)) {
             return Err(format!("there is no option `{name}`; the options are {}", KNOWN.join(", ")));
         }
@@ -132,6 +136,7 @@ impl Scenario {
             crashes: number("crashes")?.unwrap_or(0),
             deaths: flag("deaths", false)?,
             aborts: flag("aborts", false)?,
+            expiries: flag("expiries", false)?,
             safe: flag("safe", false)?,
             tso: flag("tso", false)?,
             fences: flag("fences", true)?,
@@ -146,6 +151,9 @@ impl Scenario {
         let offers = Offers::of(self.about, self.size);
         match () {
             () if self.deaths && !offers.deaths => Err(format!("`{name}` has no recovery (`reap`); leave out deaths")),
+            () if self.expiries && !offers.deaths => {
+                Err(format!("`{name}` has no recovery (`reap`); leave out expiries"))
+            }
             () if self.aborts && !offers.aborts => Err(format!("`{name}` is not abortable; leave out aborts")),
             () if !self.fences && !self.tso => {
                 Err("without store buffers fences do nothing; add tso, or leave the fences".to_string())
@@ -167,10 +175,11 @@ impl Scenario {
             model = model.passages(passages);
         }
         type Switch = fn(Model) -> Model;
-        let switches: [(bool, Switch); 5] = [
+        let switches: [(bool, Switch); 6] = [
             (self.safe, Model::safe_registers),
             (self.deaths, Model::deaths),
             (self.aborts, Model::aborts),
+            (self.expiries, Model::expiries),
             (self.tso && self.fences, Model::tso),
             (self.tso && !self.fences, Model::tso_without_fences),
         ];
@@ -194,6 +203,7 @@ impl Scenario {
         add(self.crashes > 0, format!("--crashes {}", self.crashes));
         add(self.deaths, "--deaths".to_string());
         add(self.aborts, "--aborts".to_string());
+        add(self.expiries, "--expiries".to_string());
         add(self.safe, "--registers safe".to_string());
         add(self.tso, "--memory tso".to_string());
         add(!self.fences, "--no-fences".to_string());
@@ -213,6 +223,7 @@ impl Scenario {
             "crashes": self.crashes,
             "deaths": self.deaths,
             "aborts": self.aborts,
+            "expiries": self.expiries,
             "safe": self.safe,
             "tso": self.tso,
             "fences": self.fences,

@@ -125,7 +125,7 @@ fn an_execution_is_followed_as_far_as_it_goes() {
     let scenario = Scenario::parse([("algorithm", "fast-path")]).unwrap();
     for (choices, at, why) in [
         ("0.9", 1, "`9` cannot happen in this state; possible: 0, 1"),
-        ("0.0.x", 2, "`x` is no choice; one is a process, as in `0`, or `0=1`, `b0`, `d0`, `a0`, `c0`"),
+        ("0.0.x", 2, "`x` is no choice; one is a process, as in `0`, or `0=1`, `b0`, `d0`, `a0`, `e0`, `c0`"),
     ] {
         let value = execution(&scenario, choices).unwrap();
         assert_eq!((value["refused"]["at"].as_u64(), value["refused"]["why"].as_str()), (Some(at), Some(why)));

@@ -25,7 +25,7 @@
 use alloc::{vec, vec::Vec};
 use core::ops::ControlFlow::{Break, Continue};
 
-use crate::{Linked, Local, Memory, Space, Ticket};
+use crate::{Claim, Linked, Local, Memory, Space, Ticket};
 
 type Mem<H> = <<H as Harness>::Space as Space>::Mem;
 type Halt<H> = <Mem<H> as Memory>::Halt;
@@ -59,6 +59,8 @@ pub fn all<H: Harness>(harness: &H) {
     loops_carry_their_state_and_nothing_else(harness);
     nested_loops_resume_where_they_were(harness);
     a_fence_changes_nothing_for_a_single_process(harness);
+    a_queue_keeps_the_order_of_arrival(harness);
+    a_claim_takes_the_first_free_name_and_a_larger_token(harness);
 }
 
 fn a_register_holds_what_was_written<H: Harness>(harness: &H) {
@@ -185,4 +187,42 @@ fn a_fence_changes_nothing_for_a_single_process<H: Harness>(harness: &H) {
         },
     );
     assert_eq!(seen, [5, 5, 4, 5]);
+}
+
+/// A memory in which this is not so does not return.
+fn a_queue_keeps_the_order_of_arrival<H: Harness>(harness: &H) {
+    harness.complete(
+        |space| space.queue("Q", 4),
+        |queue, m| {
+            for p in [2, 0, 3, 1] {
+                m.join(queue, p)?;
+            }
+            m.until_among(queue, 0, 2)?;
+            m.leave(queue, 0)?;
+            m.leave(queue, 0)?; // which is not there
+            m.until_among(queue, 3, 2)?;
+            m.leave(queue, 2)?;
+            m.join(queue, 3)?; // which is there, and stays where it is
+            m.until_among(queue, 3, 1)?;
+            m.leave(queue, 3)?;
+            m.until_among(queue, 1, 1)
+        },
+    );
+}
+
+fn a_claim_takes_the_first_free_name_and_a_larger_token<H: Harness>(harness: &H) {
+    let (names, tokens) = harness.complete(
+        |space| space.array("Name", 3, Claim::FREE),
+        |names, m| {
+            let (a, first) = m.claim(names, 5)?;
+            let (b, _) = m.claim(names, 6)?;
+            m.unclaim(&names[a], 6)?; // which does not have it
+            let (c, _) = m.claim(names, 7)?;
+            m.unclaim(&names[a], 5)?;
+            let (d, later) = m.claim(names, 7)?;
+            Ok((vec![a, b, c, d], (first, later)))
+        },
+    );
+    assert_eq!(names, [0, 1, 2, 0]);
+    assert!(tokens.1 > tokens.0);
 }

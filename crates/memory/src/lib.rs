@@ -12,9 +12,10 @@
 //! | [`Ticket`] | a number that can only be compared and incremented |
 //! | [`Count`] | a counter that only grows, read in rounds |
 //! | [`Linked`], [`Narrow`] | the content of a register for load-linked and store-conditional |
+//! | [`Queue`], [`Claim`] | a queue of processes, and names that its first ones claim |
 //! | [`Local`] | the private state that a process carries from turn to turn and from section to section |
 //! | [`Exclusion`] | a lock: `doorway`, `wait`, `exit` |
-//! | [`Reap`], [`Abort`], [`Assign`] | what some locks can do besides: recover from deaths, let waiters abort, name holders |
+//! | [`Reap`], [`Abort`], [`Assign`], [`Fence`] | what some locks can do besides: recover from deaths, let waiters abort, name holders, give them tokens |
 //! | [`Part`] | a building block that papers share: an operation, and a rule about its results |
 //! | [`Property`] | the properties that are claimed and checked |
 //! | [`Cost`] | which accesses are remote memory references |
@@ -75,6 +76,7 @@ mod memory;
 mod observed;
 mod property;
 mod protocol;
+mod queue;
 mod solo;
 mod space;
 mod ticket;
@@ -88,7 +90,8 @@ pub use memory::Memory;
 #[cfg(feature = "observed")]
 pub use observed::ticket_comparisons;
 pub use property::Property;
-pub use protocol::{Abort, Assign, Exclusion, Part, Reap};
+pub use protocol::{Abort, Assign, Exclusion, Fence, Part, Reap};
+pub use queue::{Claim, Queue};
 pub use solo::{Solo, SoloReg};
 pub use space::{Home, Name, Registers, Space};
 pub use ticket::Ticket;

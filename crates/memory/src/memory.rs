@@ -1,7 +1,7 @@
 //! The operations of a shared memory.
 use core::ops::ControlFlow::{self, Break, Continue};
 
-use crate::{Linked, Local, Narrow, Number, Pid, Registers, Value};
+use crate::{Claim, Linked, Local, Narrow, Number, Pid, Queue, Registers, Ticket, Value};
 
 /// A shared memory, as one process sees it.
 ///
@@ -37,6 +37,7 @@ use crate::{Linked, Local, Narrow, Number, Pid, Registers, Value};
 /// |---|---|
 /// | `read`, `test`, `write`, `fetch_add`, `swap`, `compare_swap`, `fence`, `barrier`, `turns` | must implement them |
 /// | `update`, `load_linked`, `store_conditional`, `validate`, `write_linked`, `read_linked` | must override them if it counts or interleaves steps: the defaults are loops of `compare_swap`, and a tag that grows |
+/// | `join`, `until_among`, `leave`, `claim`, `unclaim` | overrides them if its queues and names are more than words |
 /// | `until` | overrides it to park waiters: the default spins |
 /// | `relax` | overrides it to pause or yield between two turns of a busy-wait |
 /// | `at` | overrides it to show the lines of a paper |
@@ -173,6 +174,55 @@ pub trait Memory: Sized + 'static {
     #[track_caller]
     fn read_linked<T: Narrow>(&mut self, reg: &Self::Reg<Linked<T>>) -> Result<T, Self::Halt> {
         Ok(self.read(reg)?.value())
+    }
+
+    /// Puts process `p` at the end of a queue, in one step. See [`Queue`].
+    #[inline(always)]
+    #[track_caller]
+    fn join(&mut self, queue: &Self::Reg<Queue>, p: Pid) -> Result<(), Self::Halt> {
+        self.update(queue, |queue| queue.with(p))?;
+        Ok(())
+    }
+
+    /// Waits until process `p` is one of the first `k` of a queue. See [`Queue`].
+    #[inline(always)]
+    #[track_caller]
+    fn until_among(&mut self, queue: &Self::Reg<Queue>, p: Pid, k: usize) -> Result<(), Self::Halt> {
+        self.until(queue, move |queue| queue.is_among(p, k))
+    }
+
+    /// Takes process `p` out of a queue, wherever it is there, in one step. See [`Queue`].
+    #[inline(always)]
+    #[track_caller]
+    fn leave(&mut self, queue: &Self::Reg<Queue>, p: Pid) -> Result<(), Self::Halt> {
+        self.update(queue, |queue| queue.without(p))?;
+        Ok(())
+    }
+
+    /// Claims the first free one of some names for process `p`; returns its index and the token of the claim. See
+    /// [`Claim`].
+    ///
+    /// It tries one name after the other, each in one step, and begins again after the last. Where at most as many
+    /// processes as there are names claim one or have one, the first round finds a free name: of the names before the one
+    /// that a process tries, as many were taken as other processes can have.
+    #[inline(always)]
+    #[track_caller]
+    fn claim(&mut self, names: &[Self::Reg<Claim>], p: Pid) -> Result<(usize, Ticket), Self::Halt> {
+        self.turns(0, |m, i: usize| {
+            let before = m.update(&names[i], |name| name.claimed(p))?;
+            Ok(match before.next_token() {
+                Some(token) => Break((i, token)),
+                None => Continue((i + 1) % names.len()),
+            })
+        })
+    }
+
+    /// Gives up a name, if process `p` has it, in one step. See [`Claim`].
+    #[inline(always)]
+    #[track_caller]
+    fn unclaim(&mut self, name: &Self::Reg<Claim>, p: Pid) -> Result<(), Self::Halt> {
+        self.update(name, |name| name.unclaimed(p))?;
+        Ok(())
     }
 
     /// Makes the caller's earlier writes visible to all processes before its later reads.

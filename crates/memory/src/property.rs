@@ -33,6 +33,8 @@ pub enum Property {
     WaitFreeDoorway,
     /// k-assignment: every holder has a name below k that no other holder has.
     Assignment,
+    /// With expiries: a resource that refuses a token unless it is larger than those it has seen refuses no holder.
+    Fenced,
     /// The results of a part's calls obey the part's rule.
     Rule,
     /// A part's call takes a bounded number of the process' own steps, whatever others do.
@@ -66,6 +68,19 @@ impl Property {
         all
     };
 
+    /// Every property of a lock whose holders have [tokens](crate::Fence): one more.
+    ///
+    /// ```
+    /// # use doorway_memory::Property;
+    /// assert!(Property::OF_FENCED_LOCKS.starts_with(&Property::OF_ASSIGNING_LOCKS));
+    /// ```
+    pub const OF_FENCED_LOCKS: [Property; 11] = {
+        let mut all = [Property::Fenced; 11];
+        let (assigning, _) = all.split_at_mut(10);
+        assigning.copy_from_slice(&Property::OF_ASSIGNING_LOCKS);
+        all
+    };
+
     /// Every property of a part.
     pub const OF_PARTS: [Property; 2] = [Property::Rule, Property::WaitFree];
 
@@ -88,6 +103,7 @@ impl Property {
             Property::BoundedExit => "bounded-exit",
             Property::WaitFreeDoorway => "wait-free-doorway",
             Property::Assignment => "assignment",
+            Property::Fenced => "fenced",
             Property::Rule => "rule",
             Property::WaitFree => "wait-free",
         }
@@ -102,7 +118,7 @@ impl Property {
     /// ```
     #[must_use]
     pub fn named(name: &str) -> Option<Property> {
-        Self::OF_ASSIGNING_LOCKS.into_iter().chain(Self::OF_PARTS).find(|property| property.name() == name)
+        Self::OF_FENCED_LOCKS.into_iter().chain(Self::OF_PARTS).find(|property| property.name() == name)
     }
 }
 

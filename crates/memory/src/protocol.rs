@@ -1,7 +1,7 @@
 //! The traits of algorithms.
 use alloc::string::String;
 
-use crate::{Local, Memory, Pid};
+use crate::{Local, Memory, Pid, Ticket};
 
 /// Mutual exclusion and k-exclusion: the trying protocol in three sections.
 ///
@@ -10,8 +10,9 @@ use crate::{Local, Memory, Pid};
 /// `Place`, the position in the queue, which is all that is carried into `wait`; `wait` returns what is carried into
 /// `exit`.
 ///
-/// Locks that can do more implement [`Reap`], [`Abort`] or [`Assign`], and say so in [`recovery`](Self::recovery),
-/// [`aborting`](Self::aborting) and [`names`](Self::names) for callers that know the lock only by its name.
+/// Locks that can do more implement [`Reap`], [`Abort`], [`Assign`] or [`Fence`], and say so in
+/// [`recovery`](Self::recovery), [`aborting`](Self::aborting), [`names`](Self::names) and [`tokens`](Self::tokens) for
+/// callers that know the lock only by its name.
 ///
 /// See the [crate's example](crate).
 ///
@@ -59,6 +60,11 @@ pub trait Exclusion<M: Memory>: Send + Sync {
 
     /// The holders' names, if this lock assigns them.
     fn names(&self) -> Option<&dyn Assign<Self::Inside>> {
+        None
+    }
+
+    /// The holders' tokens, if this lock has them.
+    fn tokens(&self) -> Option<&dyn Fence<Self::Inside>> {
         None
     }
 }
@@ -117,6 +123,28 @@ pub trait Abort<M: Memory, Place> {
 pub trait Assign<Inside> {
     /// The name of a holder: below k, and different from every other holder's. So it can be the index of one of k things.
     fn name(&self, inside: &Inside) -> usize;
+}
+
+/// A lock whose holders have names and, for each name, tokens: a resource that refuses smaller tokens than it has seen
+/// is safe from a holder that has lost its name without knowing.
+///
+/// ```
+/// use doorway_memory::{Exclusion, Fence, Memory, Ticket};
+///
+/// /// Whether the resource with the holder's name serves it; `seen` has the largest token that each has served.
+/// fn serves<M: Memory, A: Exclusion<M> + Fence<A::Inside>>(lock: &A, inside: &A::Inside, seen: &mut [Ticket]) -> bool {
+///     let (token, seen) = (lock.token(inside), &mut seen[lock.name(inside)]);
+///     let is_served = token >= *seen;
+///     *seen = token.max(*seen);
+///     is_served
+/// }
+/// ```
+pub trait Fence<Inside>: Assign<Inside> {
+    /// The token of a holder: larger than that of every process that had the same name before.
+    fn token(&self, inside: &Inside) -> Ticket;
+
+    /// The number of names, and so of resources.
+    fn resources(&self) -> usize;
 }
 
 /// A building block that papers share: an operation, and a rule about the results of the processes' calls.

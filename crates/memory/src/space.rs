@@ -2,7 +2,7 @@
 use alloc::vec::Vec;
 use core::{fmt, ops::Deref};
 
-use crate::{Memory, Pid, Value};
+use crate::{Memory, Pid, Queue, Value};
 
 /// A source of registers. An algorithm's constructor takes one and makes the registers that its paper declares.
 ///
@@ -57,6 +57,22 @@ pub trait Space {
     /// ```
     fn array<T: Value>(&mut self, name: &'static str, len: usize, init: T) -> Vec<<Self::Mem as Memory>::Reg<T>> {
         (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init)).collect()
+    }
+
+    /// An empty queue for processes 0 to n-1. See [`Queue`].
+    ///
+    /// # Panics
+    /// If the memory's queues are words, and n is larger than [`Queue::MOST`].
+    ///
+    /// ```
+    /// # use doorway_memory::{Memory, Queue, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let queue = m.queue("V", 4);
+    /// assert_eq!(m.read(&queue), Ok(Queue::EMPTY));
+    /// ```
+    fn queue(&mut self, name: &'static str, n: usize) -> <Self::Mem as Memory>::Reg<Queue> {
+        assert!(n <= Queue::MOST, "a word holds a queue of at most {} processes, not {n}", Queue::MOST);
+        self.shared(name, Queue::EMPTY)
     }
 
     /// Many registers at one home, which a memory may keep in less space than a list of them takes:

@@ -71,6 +71,8 @@ pub struct Check {
     pub deaths: bool,
     /// Whether waiters abort.
     pub aborts: bool,
+    /// Whether processes die, and live ones are taken for dead.
+    pub expiries: bool,
     /// Whether a passage starts only while every other process is in the remainder.
     pub uncontended: bool,
     /// Whether states that differ by a permutation of processes are counted as one.
@@ -100,6 +102,7 @@ impl Check {
             crashes: 0,
             deaths: false,
             aborts: false,
+            expiries: false,
             uncontended: false,
             symmetric: false,
             max_states: None,
@@ -130,6 +133,7 @@ impl Check {
             crashes: pinned.crashes,
             deaths: has(Condition::Deaths),
             aborts: has(Condition::Aborts),
+            expiries: has(Condition::Expiries),
             symmetric: pinned.symmetric,
             registers: match () {
                 () if has(Condition::SafeRegisters) => Registers::Safe,
@@ -246,6 +250,7 @@ impl Check {
         words.extend((self.crashes > 0).then(|| format!("crashes={}", self.crashes)));
         words.extend(self.deaths.then(|| "deaths".to_string()));
         words.extend(self.aborts.then(|| "aborts".to_string()));
+        words.extend(self.expiries.then(|| "expiries".to_string()));
         words.extend(self.uncontended.then(|| "uncontended".to_string()));
         words.extend(self.symmetric.then(|| "symmetric".to_string()));
         words.extend(match self.registers {

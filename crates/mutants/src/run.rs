@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use doorway_algorithms::{About, Claimed, Kind};
+use doorway_algorithms::{About, Claimed, Condition, Kind};
 use doorway_catalogue::remote_references;
 use doorway_checker::{FailedCas, Model, Observer, Phase, Progress, Property, RemoteReferences, Report, Verdict};
 use doorway_memory::Cost;
@@ -167,7 +167,7 @@ pub fn find(check: &Check, limits: Limits) -> Result<(&'static About, Found), St
     let model = model(check, limits);
     let found = match check.counting {
         None => {
-            let model = model.only(claimed(about, check.only));
+            let model = model.only(claimed(about, check));
             doorway_catalogue::check(about, size, &model).map(|report| Found::Verdicts(Box::new(report)))
         }
         Some(Counting::Cc) => remote_references(about, size, &model, Cost::Cc(FailedCas::Counts)).map(Found::Remote),
@@ -186,6 +186,7 @@ pub fn model(check: &Check, limits: Limits) -> Model {
     model = check.in_all.into_iter().fold(model, Model::passages_in_all);
     model = if check.deaths { model.deaths() } else { model };
     model = if check.aborts { model.aborts() } else { model };
+    model = if check.expiries { model.expiries() } else { model };
     model = if check.uncontended { model.sequential() } else { model };
     model = if check.symmetric { model.symmetric() } else { model };
     match check.registers {
@@ -195,13 +196,14 @@ pub fn model(check: &Check, limits: Limits) -> Model {
     }
 }
 
-/// The properties that are claimed without conditions, at any size, of those in `only`; of all if that is empty.
+/// The properties that are claimed without conditions or for expiries, at any size, of those that a check decides.
 ///
 /// A bound that is claimed for more processes can grow at this size too, which refutes a mutant.
-fn claimed(about: &About, only: &[Property]) -> Vec<Property> {
-    let claims = about.claims.iter().filter(|claim| claim.under.is_empty());
-    let mut claimed: Vec<Property> =
-        claims.map(|claim| claim.property).filter(|property| only.is_empty() || only.contains(property)).collect();
+fn claimed(about: &About, check: &Check) -> Vec<Property> {
+    let applies = |&condition: &Condition| condition == Condition::Expiries && check.expiries;
+    let claims = about.claims.iter().filter(|claim| claim.under.iter().all(applies));
+    let is_wanted = |property: &Property| check.only.is_empty() || check.only.contains(property);
+    let mut claimed: Vec<Property> = claims.map(|claim| claim.property).filter(is_wanted).collect();
     claimed.sort_unstable();
     claimed.dedup();
     claimed

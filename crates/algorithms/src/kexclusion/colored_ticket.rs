@@ -35,10 +35,16 @@
 //! All waiters spin on the one variable that every process changes.
 use core::fmt;
 
-use doorway_memory::{Exclusion, Memory, Pid, Space, Value};
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Value};
 
 use super::fischer_queue;
-use crate::{About, Condition::Tso, Processes, Size, pinned::at};
+use crate::{
+    About,
+    Condition::{Crashes, Tso},
+    Processes, Size,
+    claim::holds,
+    pinned::at,
+};
 
 /// The largest number of processes: for more, the colors do not fit in a word.
 const MAX_N: usize = 12;
@@ -50,6 +56,16 @@ pub const ABOUT: About = About {
     title: "colored tickets in one shared variable",
     source: "after Fischer et al. 1989",
     processes: Processes::Between(2, MAX_N),
+    claims: &[
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(StarvationFreedom),
+        holds(KFcfs),
+        holds(Fife),
+        holds(BoundedExit),
+        holds(WaitFreeDoorway),
+    ],
+    tolerates: &[Tso, Crashes],
     pinned: &[
         at(2).k(1).finds(37),
         at(3).k(1).finds(187),

@@ -7,7 +7,7 @@ use super::{Automaton, Local, UNLIMITED, Whereabouts};
 use crate::{
     access::Access,
     error::{Error, Fault},
-    model::Fences,
+    model::Setting,
     program::{Program, Section},
     view::{View, Word},
 };
@@ -36,7 +36,7 @@ impl Automaton {
     /// Executes the next step from a local state, on a register that holds `word`.
     pub(super) fn run_step(&self, program: &dyn Program, p: Pid, local: u32, word: u64) -> Result<Ran, Error> {
         let Local { section, passages, history, .. } = self.local(p, local);
-        run(program, p, *section, *passages, history.to_vec(), self.fences, word)
+        run(program, p, *section, *passages, history.to_vec(), self.setting, word)
     }
 }
 
@@ -47,10 +47,10 @@ pub(crate) fn run(
     section: Section,
     passages: u32,
     history: Vec<Word>,
-    fences: Fences,
+    setting: Setting,
     word: u64,
 ) -> Result<Ran, Error> {
-    let (next, view) = guarded(program, p, section, View::step(history, fences, word))?;
+    let (next, view) = guarded(program, p, section, View::step(history, setting, word))?;
     let passages = if program.begins(section) && passages != UNLIMITED { passages - 1 } else { passages };
     Ok(Ran { section: next, passages, history: view.history, access: view.access, written: view.written })
 }
@@ -61,9 +61,9 @@ pub(crate) fn look(
     p: Pid,
     section: Section,
     history: Vec<Word>,
-    fences: Fences,
+    setting: Setting,
 ) -> Result<(Option<Access>, Section), Error> {
-    let (_, view) = guarded(program, p, section, View::look(history, fences))?;
+    let (_, view) = guarded(program, p, section, View::look(history, setting))?;
     Ok((view.access, view.whereabouts().0))
 }
 
@@ -78,7 +78,8 @@ fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> R
         broken(p, view.whereabouts(), fault)
     })?;
     let at_rest = matches!(next, Section::Remainder | Section::Critical);
-    if at_rest && view.halted() {
+    let may_halt = view.told || view.whereabouts().0 == Section::Critical;
+    if at_rest && view.halted() && !may_halt {
         view.fault.get_or_insert(Fault::SwallowedHalt);
     }
     match view.fault.take() {

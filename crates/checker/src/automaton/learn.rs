@@ -182,7 +182,7 @@ impl Automaton {
 
         let done = !program.goes_on(section) || (program.begins(section) && passages == 0);
         let (access, at) =
-            if done { (None, section) } else { look(program, p, section, history.clone(), self.fences)? };
+            if done { (None, section) } else { look(program, p, section, history.clone(), self.setting)? };
         if let Some(fault) = access.and_then(|access| self.refuses(access)) {
             return Err(broken(p, (at, access.map_or(String::new(), |access| access.line())), fault));
         }
@@ -206,6 +206,7 @@ impl Automaton {
         };
         let process = &mut self.processes[p];
         let place = (self.aborts && section == Section::Wait).then(|| program.place(&history));
+        let expired = if self.expiries { program.expire(section, &history) } else { None };
         self.history_words += history.len();
         process.locals.push(Local { section, passages, history: history.into(), access, at });
         process.ids.insert(key, id);
@@ -213,11 +214,14 @@ impl Automaton {
         process.tickets.push(tickets);
         if self.deaths || self.aborts {
             process.interrupted.push(Interrupted::default());
-            // A death at the start of a reap changes nothing.
-            let dead =
-                if self.deaths { Some(self.local_id(program, p, Section::Reap, passages, Vec::new())?) } else { None };
+            // A death at the start of a reap changes nothing; and a process that was taken for dead has died already.
+            let mortal = self.deaths && !section.is_expired();
+            let dead = mortal.then(|| self.local_id(program, p, Section::Reap, passages, Vec::new())).transpose()?;
+            let dead = dead.filter(|&dead| dead != id);
             let aborted = place.map(|place| self.local_id(program, p, Section::Abort, passages, place)).transpose()?;
-            self.processes[p].interrupted[id as usize] = Interrupted { dead: dead.filter(|&dead| dead != id), aborted };
+            let expired = expired.map(|(section, history)| self.local_id(program, p, section, passages, history));
+            let expired = expired.transpose()?;
+            self.processes[p].interrupted[id as usize] = Interrupted { dead, aborted, expired };
         }
         Ok(id)
     }

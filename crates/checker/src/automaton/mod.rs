@@ -27,7 +27,7 @@ use crate::{
     access::Access,
     buffers::Buffers,
     error::Error,
-    model::{Fences, Model},
+    model::{Model, Setting},
     program::{Program, Section},
     registers::Register,
     tickets::TicketSet,
@@ -49,7 +49,8 @@ pub(crate) struct Automaton {
     values: Vec<Values>,
     /// For each process, if there are store buffers.
     buffers: Vec<Buffers>,
-    fences: Fences,
+    setting: Setting,
+    expiries: bool,
     deaths: bool,
     aborts: bool,
     /// Whether the search takes some steps before all others, which is sound only without barriers.
@@ -99,6 +100,8 @@ pub(crate) struct Interrupted {
     pub(crate) dead: Option<u32>,
     /// After an abort.
     pub(crate) aborted: Option<u32>,
+    /// After it is taken for dead or, if it was, after it has found out.
+    pub(crate) expired: Option<u32>,
 }
 
 /// A local state of a process: its section and its history.
@@ -167,7 +170,8 @@ impl Automaton {
             values: registers.iter().map(|_| Values::default()).collect(),
             registers,
             buffers: Vec::new(),
-            fences: model.fences,
+            setting: model.setting(),
+            expiries: model.expiries,
             deaths: model.deaths,
             aborts: model.aborts,
             reduces: model.reduces(),

@@ -50,7 +50,7 @@ impl Automaton {
             let word = accesses.map_or(word_read, |access| widened.apply_to(kind(access), word_read));
             let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
             let (wide, compared) =
-                ticket_comparisons(|| run(program, p, from.section, from.passages, history, self.fences, word));
+                ticket_comparisons(|| run(program, p, from.section, from.passages, history, self.setting, word));
             let wide = wide?;
 
             let same_access = match (&wide.access, &ran.access) {

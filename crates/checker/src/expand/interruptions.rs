@@ -1,17 +1,17 @@
-//! Deaths and aborts.
+//! Deaths, aborts and expiries.
 use doorway_memory::Pid;
 
 use super::{Batch, Origin, Successors};
 use crate::{actor::Actor, graph::Graph};
 
 impl Batch<'_> {
-    /// Process `p` dies, or aborts. Its registers keep their values.
+    /// Process `p` dies, aborts, or is taken for dead. Its registers keep their values.
     pub(super) fn interrupt<const W: usize>(&self, origin: &mut Origin<W>, p: Pid, out: &mut Successors) {
         let Graph { automaton, layout, .. } = self.graph;
         let state = origin.state;
         let local = layout.fields[p].get(&state.words);
         let interrupted = automaton.interrupted(p, local);
-        for next in [interrupted.aborted, interrupted.dead].into_iter().flatten() {
+        for next in [interrupted.aborted, interrupted.dead, interrupted.expired].into_iter().flatten() {
             let mut after = state;
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= automaton.step_info(p, local).hash ^ automaton.step_info(p, next).hash;

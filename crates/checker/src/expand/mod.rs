@@ -1,8 +1,8 @@
 //! The successors of a batch of states.
 //!
 //! `mod.rs` has the step of a process on atomic registers. What the models add is in a file each: `buffers.rs` (TSO),
-//! `safe.rs` (safe registers), `cache.rs` (remote memory references with caches), `interruptions.rs` (deaths and
-//! aborts), `limits.rs` (limited executions) and `tickets.rs` (renumbering).
+//! `safe.rs` (safe registers), `cache.rs` (remote memory references with caches), `interruptions.rs` (deaths,
+//! aborts and expiries), `limits.rs` (limited executions) and `tickets.rs` (renumbering).
 mod buffers;
 mod cache;
 mod interruptions;

@@ -9,6 +9,7 @@ mod bypass;
 mod deadlock_freedom;
 mod exclusion;
 mod fcfs;
+pub(crate) mod fenced;
 mod fife;
 mod k_fcfs;
 mod outcomes;
@@ -64,12 +65,15 @@ pub(crate) struct Evidence<'a> {
     alike: Option<AsymmetryEvidence>,
     /// None if no wanted property needs it.
     breaches: Option<Breaches>,
+    /// For each process its local states in which it is refused; empty if no wanted property needs it.
+    refused: Vec<Vec<bool>>,
 }
 
 /// The properties of the kind of algorithm checked.
-pub(crate) fn of(program: &dyn Program) -> &'static [Property] {
+pub(crate) fn of(program: &dyn Program, model: &Model) -> &'static [Property] {
     match () {
         () if program.is_part() => &Property::OF_PARTS,
+        () if program.has_tokens() && model.expiries => &Property::OF_FENCED_LOCKS,
         () if program.assigns() => &Property::OF_ASSIGNING_LOCKS,
         () => &Property::OF_LOCKS,
     }
@@ -78,7 +82,7 @@ pub(crate) fn of(program: &dyn Program) -> &'static [Property] {
 /// Those of them that the model asks for and that can be decided in it.
 pub(crate) fn wanted(program: &dyn Program, model: &Model) -> Vec<Property> {
     let can_be_decided = |property| !model.symmetric || !is_about_order(property);
-    of(program).iter().copied().filter(|&property| model.wants(property) && can_be_decided(property)).collect()
+    of(program, model).iter().copied().filter(|&property| model.wants(property) && can_be_decided(property)).collect()
 }
 
 /// Whether a property is about the order of processes.
@@ -117,9 +121,10 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Findi
     let wanted = wanted(program, model);
     let threads = affordable_threads(graph, model);
     let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property));
-    let about_waiting = |property| property != Property::Exclusion && !is_a_rule(property);
+    let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Fenced) && !is_a_rule(property);
     let alike = (model.symmetric && needed(about_waiting)).then(|| AsymmetryEvidence::of(&judge));
     let breaches = needed(is_a_rule).then(|| Breaches::of(&judge, program));
+    let refused = if wanted.contains(&Property::Fenced) { fenced::refused(&judge, program) } else { Vec::new() };
     let waits = if needed(about_waiting) && !model.symmetric {
         parallel::map(threads, model.processes(), |p| Waits::of(&judge, p))
     } else {
@@ -129,7 +134,7 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Findi
     let about_order = |property| matches!(property, Property::Fcfs | Property::KFcfs | Property::Bypass);
     let entries = (bounded && needed(about_order))
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
-    let evidence = Evidence { judge, waits, entries, alike, breaches };
+    let evidence = Evidence { judge, waits, entries, alike, breaches, refused };
     let violations =
         parallel::map(threads, 0..wanted.len(), |i| check(&evidence, &InGraph(&evidence.judge), wanted[i]));
     // Asked last: a check that was cancelled while any of this went on has not seen everything.
@@ -196,6 +201,7 @@ fn check(evidence: &Evidence<'_>, find: &impl Finder, property: Property) -> Opt
         Property::BoundedExit => bounded_exit::check(evidence, find),
         Property::WaitFreeDoorway => wait_free_doorway::check(evidence, find),
         Property::Assignment => assignment::check(evidence, find),
+        Property::Fenced => fenced::check(evidence, find),
         Property::Rule => rule::check(evidence, find),
         Property::WaitFree => wait_free::check(evidence, find),
         _ => None,

@@ -19,16 +19,18 @@ fn peterson_excludes_on_tso_only_with_its_fence() {
 fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
     refused(
         &["check", "bakery", "--deaths"],
-        "`bakery` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, `fischer-queue-copied`",
+        "`bakery` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, \
+         `fischer-queue`, `fischer-queue-copied`, `fischer-queue-names`",
     );
     refused(
         &["check", "peterson", "--aborts"],
         "`peterson` is not abortable; leave out `--aborts`, or try `yang-anderson`, `k-bakery`, `k-bakery-fife`, \
-         `fischer-queue-copied`",
+         `fischer-queue`, `fischer-queue-copied`, `fischer-queue-names`",
     );
     refused(
         &["check", "bouncer", "--deaths"],
-        "`bouncer` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, `fischer-queue-copied`",
+        "`bouncer` has no recovery (`reap`); leave out `--deaths`, or try `k-bakery`, `k-bakery-fife`, \
+         `fischer-queue`, `fischer-queue-copied`, `fischer-queue-names`",
     );
     refused(
         &["check", "k-bakery", "--deaths", "--registers", "safe"],
@@ -53,6 +55,32 @@ fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
     let with = json(&["check", "k-bakery", "-n", "2", "--deaths", "--json"]);
     assert_eq!((&with["deaths"], &with["aborts"], &with["states"]), (&true.into(), &false.into(), &3491.into()));
     assert_eq!(json(&["check", "bakery", "--json"])["deaths"], false);
+}
+
+#[test]
+fn expiries_show_when_two_believe_to_be_holders() {
+    let output = doorway(&["check", "fischer-queue", "-n", "2", "-k", "1", "--expiries"]);
+    assert_eq!(output.status.code(), Some(0), "that exclusion fails is what is claimed");
+    let answer = text(&output.stdout);
+    assert!(answer.starts_with("fischer-queue n=2 k=1 with expiries: "), "{answer}");
+    assert!(answer.contains("   4  p0     is taken for dead\n"), "{answer}");
+
+    let fenced = |arguments: &[&str]| doorway(&[&["check"], arguments, &["--property", "fenced"]].concat());
+    assert_eq!(fenced(&["fischer-queue-names", "-n", "2", "-k", "1", "--expiries"]).status.code(), Some(0));
+    let wrong = ["fischer-queue-arrival-tokens", "-n", "3", "-k", "2", "--expiries", "--passages-in-all", "2"];
+    assert_eq!(fenced(&wrong).status.code(), Some(1));
+    let with = json(&["check", "fischer-queue", "-n", "2", "-k", "1", "--expiries", "--json"]);
+    assert_eq!((&with["expiries"], &with["states"]), (&true.into(), &86.into()));
+
+    refused(
+        &["check", "bakery", "--expiries"],
+        "`bakery` has no recovery (`reap`); leave out `--expiries`, or try `k-bakery`, `k-bakery-fife`, `fischer-queue`, \
+         `fischer-queue-copied`, `fischer-queue-names`",
+    );
+    refused(
+        &["check", "fischer-queue-names", "--property", "fenced"],
+        "`fenced` is about expiries, for a lock with tokens; add `--expiries`, or try `fischer-queue-names`",
+    );
 }
 
 #[test]

@@ -7,17 +7,18 @@
 //!
 //! A finished loop turn is replaced in the history by the loop's state, a finished loop by its result: a busy-wait
 //! returns to the same history.
-use std::{
-    ops::ControlFlow::{self, Break, Continue},
-    panic::Location,
-};
+//!
+//! `memory.rs` has the accesses.
+mod memory;
 
-use doorway_memory::{Linked, Local, Memory, Narrow, Number, Pid, Sink, Source, Value};
+use std::panic::Location;
+
+use doorway_memory::{Pid, Sink, Source, Value};
 
 use crate::{
-    access::{Access, NO_REGISTER, Op, line_of},
+    access::{Access, Op, line_of},
     error::Fault,
-    model::Fences,
+    model::Setting,
     program::Section,
     registers::{Handle, Kind},
 };
@@ -37,6 +38,13 @@ pub(crate) struct Word {
     pub(crate) bits: u64,
     pub(crate) what: What,
     pub(crate) kind: Kind,
+}
+
+impl Word {
+    /// An entry of a saved state.
+    pub(crate) fn saved<T: Value>(value: T) -> Word {
+        Word { bits: value.to_word(), what: What::Saved, kind: Kind::of::<T>() }
+    }
 }
 
 /// The origin of an entry: a replay that comes to another access there is not deterministic.
@@ -69,7 +77,7 @@ pub struct View {
     pub(crate) history: Vec<Word>,
     pub(crate) at: usize,
     mode: Mode,
-    fences: Fences,
+    pub(crate) setting: Setting,
     halted: bool,
     line: Option<&'static str>,
     /// The access before which the process was halted (looking), or which it performed (stepping).
@@ -87,6 +95,10 @@ pub struct View {
     latest: Option<(Option<&'static str>, &'static Location<'static>)>,
     /// The space of its registers, if known.
     pub(crate) space: Option<u64>,
+    /// Whether the process has been reaped while it lives: it can still read, but its next write tells it.
+    pub(crate) expired: bool,
+    /// Whether it has been told.
+    pub(crate) told: bool,
     idle: usize,
     idle_words: usize,
     deaf: usize,
@@ -98,21 +110,21 @@ pub struct Halt(());
 
 impl View {
     /// A view for the next access, without performing it.
-    pub(crate) fn look(history: Vec<Word>, fences: Fences) -> View {
-        View::new(history, Mode::Look, fences)
+    pub(crate) fn look(history: Vec<Word>, setting: Setting) -> View {
+        View::new(history, Mode::Look, setting)
     }
 
     /// A view that performs the next access on a register that holds `value`.
-    pub(crate) fn step(history: Vec<Word>, fences: Fences, value: u64) -> View {
-        View::new(history, Mode::Step(value), fences)
+    pub(crate) fn step(history: Vec<Word>, setting: Setting, value: u64) -> View {
+        View::new(history, Mode::Step(value), setting)
     }
 
-    fn new(history: Vec<Word>, mode: Mode, fences: Fences) -> View {
+    fn new(history: Vec<Word>, mode: Mode, setting: Setting) -> View {
         View {
             history,
             at: 0,
             mode,
-            fences,
+            setting,
             halted: false,
             line: None,
             access: None,
@@ -123,6 +135,8 @@ impl View {
             halted_in: None,
             latest: None,
             space: None,
+            expired: false,
+            told: false,
             idle: 0,
             idle_words: 0,
             deaf: 0,
@@ -237,6 +251,10 @@ impl View {
             self.at += 1;
             return Ok(R::of_word(word.bits));
         }
+        if self.expired && !op.is_read() && self.mode != Mode::Stepped {
+            self.told = true;
+            return Err(self.halt());
+        }
         let mut access = Access { op, reg, operands, line, place, result: 0, before: 0, after: 0 };
         match self.mode {
             Mode::Look => {
@@ -259,164 +277,6 @@ impl View {
                 Ok(result)
             }
         }
-    }
-}
-
-impl Memory for View {
-    type Halt = Halt;
-    type Reg<T: Value> = Handle<T>;
-    type Registers<T: Value> = Vec<Handle<T>>;
-
-    fn read<T: Value>(&mut self, reg: &Handle<T>) -> Result<T, Halt> {
-        self.access(Op::Read, reg, [0; 2], |word| (word, T::of_word(word)))
-    }
-    fn test<T: Value>(&mut self, reg: &Handle<T>, holds: impl FnOnce(T) -> bool) -> Result<bool, Halt> {
-        self.access(Op::Test, reg, [0; 2], |word| (word, holds(T::of_word(word))))
-    }
-    fn write<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<(), Halt> {
-        let word = self.word_of(value);
-        self.access(Op::Write, reg, [word, 0], |_| (word, ()))?;
-        if self.fences == Fences::Everywhere { self.fence() } else { Ok(()) }
-    }
-    fn fetch_add<T: Number>(&mut self, reg: &Handle<T>, by: T) -> Result<T, Halt> {
-        self.access(Op::FetchAdd, reg, [by.to_word(), 0], |word| {
-            (T::of_word(word.wrapping_add(by.to_word())).to_word(), T::of_word(word))
-        })
-    }
-    fn swap<T: Value>(&mut self, reg: &Handle<T>, value: T) -> Result<T, Halt> {
-        let new = self.word_of(value);
-        self.access(Op::Swap, reg, [new, 0], |word| (new, T::of_word(word)))
-    }
-    fn compare_swap<T: Value>(&mut self, reg: &Handle<T>, old: T, new: T) -> Result<bool, Halt> {
-        let (expected, wanted) = (self.word_of(old), self.word_of(new));
-        self.access(Op::CompareSwap, reg, [expected, wanted], |word| {
-            // The comparison is of values, not of words, so that comparisons of tickets are recorded.
-            if T::of_word(word) == old { (wanted, true) } else { (word, false) }
-        })
-    }
-    fn update<T: Value>(&mut self, reg: &Handle<T>, action: impl Fn(T) -> T) -> Result<T, Halt> {
-        let mut lost = None;
-        let old = self.access(Op::Update, reg, [0; 2], |word| {
-            let new = action(T::of_word(word));
-            lost = Some(new).filter(|&new| T::of_word(new.to_word()) != new);
-            (new.to_word(), T::of_word(word))
-        })?;
-        match lost {
-            Some(value) => Err(self.fault(Fault::NotAWord(format!("`{value:?}`")))),
-            None => Ok(old),
-        }
-    }
-
-    // The tag of a linked register is the set of processes that have loaded it since it was last written: a version
-    // number would grow for ever. A process keeps only the value of a load, so that states do not differ in more.
-    fn load_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>) -> Result<Linked<T>, Halt> {
-        let me = 1 << self.process;
-        self.access(Op::LoadLinked, reg, [0; 2], |word| {
-            let linked = Linked::<T>::of_word(word);
-            (linked.with_tag(linked.tag() | me).to_word(), Linked::new(linked.value()))
-        })
-    }
-    fn store_conditional<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, _: Linked<T>, value: T) -> Result<bool, Halt> {
-        let me = 1 << self.process << T::BITS;
-        let new = Linked::new(value).to_word();
-        self.access(
-            Op::StoreConditional,
-            reg,
-            [new, me],
-            |word| {
-                if word & me != 0 { (new, true) } else { (word, false) }
-            },
-        )
-    }
-    fn validate<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, _: Linked<T>) -> Result<bool, Halt> {
-        let me = 1 << self.process << T::BITS;
-        self.access(Op::Test, reg, [0; 2], |word| (word, word & me != 0))
-    }
-    fn write_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>, value: T) -> Result<(), Halt> {
-        self.access(Op::Update, reg, [0; 2], |_| (Linked::new(value).to_word(), ()))
-    }
-    fn read_linked<T: Narrow>(&mut self, reg: &Handle<Linked<T>>) -> Result<T, Halt> {
-        self.access(Op::Read, reg, [0; 2], |word| (word, Linked::<T>::of_word(word).value()))
-    }
-
-    fn fence(&mut self) -> Result<(), Halt> {
-        if self.fences.count(Location::caller()) {
-            return self.perform(Op::Fence, NO_REGISTER, [0; 2], |_| (0, ()));
-        }
-        self.line = None; // it was the fence's
-        Ok(())
-    }
-
-    fn barrier(&mut self) -> Result<(), Halt> {
-        if self.fences.count(Location::caller()) {
-            return self.perform(Op::Barrier, NO_REGISTER, [0; 2], |_| (0, ()));
-        }
-        self.line = None; // it was the barrier's
-        Ok(())
-    }
-
-    fn turns<S: Local, B: Local>(
-        &mut self,
-        state: S,
-        body: impl Fn(&mut Self, S) -> Result<ControlFlow<B, S>, Halt>,
-    ) -> Result<B, Halt> {
-        if self.halted {
-            return Err(self.halt());
-        }
-        let start = self.at;
-        let mut state = match self.history.get(start).map(|word| word.what) {
-            None => {
-                self.mark(What::Continued);
-                state.save(self);
-                state
-            }
-            Some(What::Continued) => {
-                self.at += 1;
-                S::load(self)
-            }
-            Some(What::Broken) => {
-                self.at += 1;
-                return Ok(B::load(self));
-            }
-            Some(_) => return Err(self.fault(Fault::Nondeterminism)),
-        };
-        loop {
-            self.idle += 1;
-            if self.idle > IDLE_LIMIT || self.idle_words > IDLE_WORDS_LIMIT {
-                return Err(self.fault(Fault::EndlessTurns(self.idle - 1)));
-            }
-            let turn = body(self, state)?;
-            if self.halted {
-                return Err(self.halt());
-            }
-            self.forget_after(start);
-            match turn {
-                Break(result) => {
-                    self.mark(What::Broken);
-                    result.save(self);
-                    return Ok(result);
-                }
-                Continue(next) => {
-                    self.mark(What::Continued);
-                    next.save(self);
-                    state = next;
-                }
-            }
-        }
-    }
-
-    fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {
-        // Every turn has the same line, in the paper and in the source.
-        let (line, place) = (self.line.take(), Location::caller());
-        self.spin(|m| {
-            m.own(reg)?;
-            m.access_at(place, line, Op::Test, reg.register, [0; 2], |word| (word, holds(T::of_word(word))))
-        })
-    }
-
-    fn at(&mut self, line: &'static str) -> &mut Self {
-        self.line = Some(line);
-        self
     }
 }
 
@@ -444,8 +304,8 @@ impl Source for View {
 
 #[cfg(test)]
 mod tests {
-    use doorway_memory::Space;
     use doorway_memory::conformance::{self, Harness};
+    use doorway_memory::{Local, Memory, Space};
 
     use super::*;
     use crate::registers::Registers;
@@ -466,12 +326,12 @@ mod tests {
             let mut words: Vec<u64> = registers.list.iter().map(|register| register.init).collect();
             let mut history = Vec::new();
             loop {
-                let mut looking = View::look(history.clone(), Fences::None);
+                let mut looking = View::look(history.clone(), Setting::PLAIN);
                 if let Ok(result) = body(&made, &mut looking) {
                     return result;
                 }
                 let reg = looking.access.expect("it stopped before an access").reg as usize;
-                let mut stepping = View::step(history, Fences::None, words[reg]);
+                let mut stepping = View::step(history, Setting::PLAIN, words[reg]);
                 let result = body(&made, &mut stepping);
                 words[reg] = stepping.written;
                 assert_eq!(stepping.fault, None);
@@ -493,7 +353,7 @@ mod tests {
         let mut registers = Registers::default();
         let tail = registers.shared("tail", None::<usize>);
         let text = |access: &dyn Fn(&mut View)| {
-            let mut view = View::step(Vec::new(), Fences::None, 0);
+            let mut view = View::step(Vec::new(), Setting::PLAIN, 0);
             access(&mut view);
             view.access.unwrap().text(&registers.list)
         };
