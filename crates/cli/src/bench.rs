@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     estimate::{Estimate, Pace},
-    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED, try_writing, write},
+    output::{Answer, FAILS, Failure, HOLDS, UNDECIDED, try_writing, write},
     plot::{self, Bar},
     progress::{Watcher, interrupted},
 };
@@ -51,7 +51,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// The largest `--threads`. More threads show nothing new, and may exceed a limit of the machine.
 const MAX_THREADS: usize = 1024;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let locks = choose(&arguments.only)?;
     if arguments.list {
         let all = if arguments.only.is_empty() { candidates() } else { locks };
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
     });
     watcher.done();
     if results.rounds == 0 {
-        return Err(Trouble("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
+        return Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
     }
     if let Some(path) = &arguments.plot {
         write(path, &svg(&results))?;
@@ -94,14 +94,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
 }
 
 /// The default scenarios that match the arguments; if there are none, the scenario that the arguments specify fully.
-fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
+fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Failure> {
     let &Arguments { ref scenario, threads, k, .. } = arguments;
     let kind = match scenario {
         Some(name) => Some(kind(name)?),
         None => None,
     };
     if threads.is_some_and(|threads| !(1..=MAX_THREADS).contains(&threads)) || k == Some(0) {
-        return Err(Trouble(format!("`--threads` must be 1 to {MAX_THREADS}, and `-k` at least 1")));
+        return Err(Failure(format!("`--threads` must be 1 to {MAX_THREADS}, and `-k` at least 1")));
     }
     let matches = |scenario: &Scenario| {
         kind.is_none_or(|kind| kind == scenario.kind)
@@ -119,7 +119,7 @@ fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
                 format!("  --scenario {} --threads {threads} -k {k}", kind.name())
             };
             let all: Vec<String> = Scenario::all().iter().map(options).collect();
-            Err(Trouble(format!(
+            Err(Failure(format!(
                 "no default scenario matches; for another one give all three options. The default scenarios are:\n{}",
                 all.join("\n")
             )))
@@ -127,10 +127,10 @@ fn scenarios(arguments: &Arguments) -> Result<Vec<Scenario>, Trouble> {
     }
 }
 
-fn kind(name: &str) -> Result<Kind, Trouble> {
+fn kind(name: &str) -> Result<Kind, Failure> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let kinds = Kind::ALL.map(|kind| format!("`{}`", kind.name())).join(", ");
-        Trouble(format!("no scenario is called `{name}`; give one of {kinds}"))
+        Failure(format!("no scenario is called `{name}`; give one of {kinds}"))
     })
 }
 

@@ -12,7 +12,7 @@ use crate::{
     json, lanes,
     limits::Limits,
     lookup::{Sizes, find, title},
-    output::{self, Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    output::{self, Answer, FAILS, Failure, HOLDS, UNDECIDED},
     progress::watched,
     screen::{BAD, GOOD, OPEN, Screen, columns},
 };
@@ -88,7 +88,7 @@ enum Lanes {
     Never,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let about = find(&arguments.name)?;
     let size = arguments.sizes.of(about)?;
     let model = arguments.model(about, size)?;
@@ -122,14 +122,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
 }
 
 impl Arguments {
-    fn model(&self, about: &'static About, size: Size) -> Result<Model, Trouble> {
+    fn model(&self, about: &'static About, size: Size) -> Result<Model, Failure> {
         if self.no_fences && self.memory == Order::Sc {
             let why = "without store buffers fences do nothing; add `--memory tso`, or leave out `--no-fences`";
-            return Err(Trouble(why.to_string()));
+            return Err(Failure(why.to_string()));
         }
         if self.crashes > 0 && about.kind == Kind::Part {
             let name = about.name;
-            return Err(Trouble(format!("`{name}` is a part and is checked without crashes; leave out `--crashes`")));
+            return Err(Failure(format!("`{name}` is a part and is checked without crashes; leave out `--crashes`")));
         }
         if (self.deaths || self.expiries) && !subject(about, size).is_reapable() {
             let flag = if self.expiries { "--expiries" } else { "--deaths" };
@@ -188,10 +188,10 @@ impl Arguments {
 }
 
 /// Refuses an algorithm without a capability, and names those that have it and are correct with it.
-fn unsupported(about: &About, what: &str, flag: &str, condition: Condition) -> Trouble {
+fn unsupported(about: &About, what: &str, flag: &str, condition: Condition) -> Failure {
     let names = registry::all().iter().filter(|about| about.tolerates(condition));
     let names: Vec<String> = names.map(|about| format!("`{}`", about.name)).collect();
-    Trouble(format!("`{}` {what}; leave out `{flag}`, or try {}", about.name, names.join(", ")))
+    Failure(format!("`{}` {what}; leave out `{flag}`, or try {}", about.name, names.join(", ")))
 }
 
 /// The failures and the memory of a check, as its title shows them.
@@ -234,17 +234,17 @@ fn coloured(screen: &Screen, text: &str) -> String {
     words.into_iter().fold(text.to_string(), |text, (word, style)| text.replace(word, &screen.paint(style, word)))
 }
 
-fn properties(about: &About, all: &[Property], names: &[String]) -> Result<Vec<Property>, Trouble> {
+fn properties(about: &About, all: &[Property], names: &[String]) -> Result<Vec<Property>, Failure> {
     let list = || all.iter().map(|property| property.name()).collect::<Vec<_>>().join(", ");
     let known = |name: &String| match Property::named(name) {
         Some(property) if all.contains(&property) => Ok(property),
         Some(Property::Fenced) => {
             let why =
                 "`fenced` is about expiries, for a lock with tokens; add `--expiries`, or try `fischer-queue-names`";
-            Err(Trouble(why.to_string()))
+            Err(Failure(why.to_string()))
         }
-        Some(_) => Err(Trouble(format!("`{name}` is not a property of `{}`; it has {}", about.name, list()))),
-        None => Err(Trouble(format!("no property is called `{name}`; the properties are {}", list()))),
+        Some(_) => Err(Failure(format!("`{name}` is not a property of `{}`; it has {}", about.name, list()))),
+        None => Err(Failure(format!("no property is called `{name}`; the properties are {}", list()))),
     };
     names.iter().map(known).collect()
 }

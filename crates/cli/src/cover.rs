@@ -8,7 +8,7 @@ use crate::{
     json,
     limits::Limits,
     lookup::{Processes, find_lock, title},
-    output::{Answer, FAILS, HOLDS, Trouble, UNDECIDED},
+    output::{Answer, FAILS, Failure, HOLDS, UNDECIDED},
     progress::watched,
 };
 
@@ -25,11 +25,11 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let about = find_lock(&arguments.name, "critical section")?;
     if let Some(stronger) = about.primitives.iter().find(|primitive| !["read", "write"].contains(primitive)) {
         let why = "the covering argument is about locks that only read and write";
-        return Err(Trouble(format!("`{}` uses {stronger}, and {why}; try `bakery`", about.name)));
+        return Err(Failure(format!("`{}` uses {stronger}, and {why}; try `bakery`", about.name)));
     }
     let size = arguments.processes.with_k(about, Some(1))?;
     let model = arguments.limits.apply(Model::new(size.n));

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{
     limits::Limits,
     lookup::find,
-    output::{self, Answer, HOLDS, Trouble, complain},
+    output::{self, Answer, Failure, HOLDS, complain},
     survey,
 };
 
@@ -45,11 +45,11 @@ pub(crate) struct ReportArguments {
 }
 
 /// Serves the page until the process is ended.
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let about = arguments.name.as_deref().map(find).transpose()?;
     let server = serve(arguments.port).map_err(|error| {
         let port = arguments.port;
-        Trouble(match error.kind() {
+        Failure(match error.kind() {
             ErrorKind::AddrInUse => format!("port {port} is in use; give another `--port`, or leave it out"),
             ErrorKind::PermissionDenied => format!("port {port} may not be used; give one above 1023, or leave it out"),
             _ => format!("cannot listen on port {port}: {error}; give another `--port`"),
@@ -75,7 +75,7 @@ fn open(address: &str) {
 }
 
 /// Writes the report.
-pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Trouble> {
+pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let chosen: Vec<&'static About> = match arguments.names.as_slice() {
         [] => registry::all().to_vec(),
@@ -93,7 +93,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Trouble> {
     })?;
     if !is_complete {
         let file = arguments.file.display();
-        return Err(Trouble(format!(
+        return Err(Failure(format!(
             "interrupted; nothing was written to `{file}`, run it again or name fewer algorithms"
         )));
     }
@@ -107,10 +107,10 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<Answer, Trouble> {
     Ok(Answer { text, code: HOLDS })
 }
 
-fn bench(path: &PathBuf) -> Result<Value, Trouble> {
+fn bench(path: &PathBuf) -> Result<Value, Failure> {
     let file = path.display();
     let text = fs::read_to_string(path)
-        .map_err(|error| Trouble(format!("cannot read `{file}`: {error}; give another path")))?;
+        .map_err(|error| Failure(format!("cannot read `{file}`: {error}; give another path")))?;
     serde_json::from_str(&text)
-        .map_err(|error| Trouble(format!("`{file}` is not what `doorway bench --json` prints: {error}; write it anew")))
+        .map_err(|error| Failure(format!("`{file}` is not what `doorway bench --json` prints: {error}; write it anew")))
 }

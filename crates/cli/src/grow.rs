@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::{
     estimate::{Estimate, Pace},
     lookup::{Sizes, title, unsupported},
-    output::{Answer, HOLDS, Trouble, UNDECIDED, try_writing, write},
+    output::{Answer, Failure, HOLDS, UNDECIDED, try_writing, write},
     plot,
     progress::{Watcher, interrupted},
 };
@@ -48,7 +48,7 @@ impl Growing {
         self.grow.is_some()
     }
 
-    pub(crate) fn run(&self, question: &Question<'_>) -> Result<Answer, Trouble> {
+    pub(crate) fn run(&self, question: &Question<'_>) -> Result<Answer, Failure> {
         let start = Instant::now();
         let (variable, range) = parse(self.grow.as_deref().unwrap_or_default())?;
         let series = series(question, variable, range, self.contention.map(usize::from))?;
@@ -70,7 +70,7 @@ impl Growing {
         });
         watcher.done();
         let Some(growth) = growth else {
-            return Err(Trouble(
+            return Err(Failure(
                 "interrupted before the first size was measured; begin with a smaller one".to_string(),
             ));
         };
@@ -85,21 +85,21 @@ impl Growing {
 }
 
 /// The variable that grows, and its range.
-fn parse(text: &str) -> Result<(Variable, Range), Trouble> {
+fn parse(text: &str) -> Result<(Variable, Range), Failure> {
     let way_out = "try `--grow 2..1024`, `--grow k=1..32` or `--grow c=1..64`";
-    let wrong = || Trouble(format!("`{text}` is not a range; {way_out}"));
+    let wrong = || Failure(format!("`{text}` is not a range; {way_out}"));
     let (variable, range) = match text.split_once('=') {
         None => (Variable::N, text),
         Some(("n" | "N", range)) => (Variable::N, range),
         Some(("k", range)) => (Variable::K, range),
         Some(("c", range)) => (Variable::C, range),
-        Some((other, _)) => return Err(Trouble(format!("`{other}` does not grow; {way_out}"))),
+        Some((other, _)) => return Err(Failure(format!("`{other}` does not grow; {way_out}"))),
     };
     let (from, to) = range.split_once("..").ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     match Range::new(number(from)?, number(to)?) {
         Some(range) => Ok((variable, range)),
-        None => Err(Trouble(format!("`{text}` does not rise from 1 or more; {way_out}"))),
+        None => Err(Failure(format!("`{text}` does not rise from 1 or more; {way_out}"))),
     }
 }
 
@@ -108,11 +108,11 @@ fn series(
     variable: Variable,
     range: Range,
     contention: Option<usize>,
-) -> Result<Series, Trouble> {
+) -> Result<Series, Failure> {
     let about = question.about;
     let Sizes { processes, k } = question.sizes;
     let grows =
-        |flag: &str, others: &str| Trouble(format!("`{flag}` is what grows; leave it out, or let {others} grow"));
+        |flag: &str, others: &str| Failure(format!("`{flag}` is what grows; leave it out, or let {others} grow"));
     let series = match variable {
         Variable::N if processes.n.is_some() => return Err(grows("-n", "k or c")),
         Variable::K if k.is_some() => return Err(grows("-k", "n or c")),
@@ -123,8 +123,8 @@ fn series(
     };
     series.map_err(|error| match error {
         SeriesError::Size(error) => unsupported(error),
-        SeriesError::TooManyProcesses { .. } => Trouble(format!("{error}; try `--grow 2..{MAX_PROCESSES}`")),
-        other => Trouble(other.to_string()),
+        SeriesError::TooManyProcesses { .. } => Failure(format!("{error}; try `--grow 2..{MAX_PROCESSES}`")),
+        other => Failure(other.to_string()),
     })
 }
 

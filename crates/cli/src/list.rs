@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     json,
     lookup::find,
-    output::{Answer, HOLDS, Trouble},
+    output::{Answer, Failure, HOLDS},
     screen::{BAD, GOOD, HEAD, PLAIN, Screen, WEAK, columns, cut},
 };
 
@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let screen = Screen::of_stdout();
     let text = match (&arguments.name, arguments.json) {
         (Some(name), false) => details(&screen, find(name)?),

@@ -3,12 +3,12 @@ use clap::Args;
 use doorway_algorithms::{About, Kind, Remedy, Size, SizeError, registry};
 use doorway_checker::{MAX_PROCESSES, Model};
 
-use crate::output::Trouble;
+use crate::output::Failure;
 
 /// Finds an algorithm by name.
-pub(crate) fn find(name: &str) -> Result<&'static About, Trouble> {
+pub(crate) fn find(name: &str) -> Result<&'static About, Failure> {
     registry::find(name).map_err(|unknown| {
-        Trouble(match unknown.near() {
+        Failure(match unknown.near() {
             Some(near) => format!("{unknown}; did you mean `{near}`?"),
             None => format!("{unknown}; `doorway list` shows them all"),
         })
@@ -16,10 +16,10 @@ pub(crate) fn find(name: &str) -> Result<&'static About, Trouble> {
 }
 
 /// Finds a lock by name; `why` says what a part has not.
-pub(crate) fn find_lock(name: &str, why: &str) -> Result<&'static About, Trouble> {
+pub(crate) fn find_lock(name: &str, why: &str) -> Result<&'static About, Failure> {
     let about = find(name)?;
     if about.kind == Kind::Part {
-        return Err(Trouble(format!("`{}` is a part and has no {why}; try a lock, such as `bakery`", about.name)));
+        return Err(Failure(format!("`{}` is a part and has no {why}; try a lock, such as `bakery`", about.name)));
     }
     Ok(about)
 }
@@ -44,17 +44,17 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// The size to check.
-    pub(crate) fn of(self, about: &'static About) -> Result<Size, Trouble> {
+    pub(crate) fn of(self, about: &'static About) -> Result<Size, Failure> {
         self.processes.with_k(about, self.k)
     }
 }
 
 impl Processes {
     /// The size to check, with capacity `k`.
-    pub(crate) fn with_k(self, about: &'static About, k: Option<usize>) -> Result<Size, Trouble> {
+    pub(crate) fn with_k(self, about: &'static About, k: Option<usize>) -> Result<Size, Failure> {
         let size = about.size(self.n, k).map_err(unsupported)?;
         if size.n > MAX_PROCESSES {
-            return Err(Trouble(format!(
+            return Err(Failure(format!(
                 "`{}` can be checked for at most {MAX_PROCESSES} processes, not {}; try -n {}",
                 about.name,
                 size.n,
@@ -66,8 +66,8 @@ impl Processes {
 }
 
 /// The error for a size that an algorithm does not support, with the flag to change.
-pub(crate) fn unsupported(error: SizeError) -> Trouble {
-    Trouble(match error.remedy() {
+pub(crate) fn unsupported(error: SizeError) -> Failure {
+    Failure(match error.remedy() {
         Remedy::N(n) => format!("{error}; try -n {n}"),
         Remedy::K(k) => format!("{error}; try -k {k}"),
         Remedy::DefaultN => format!("{error}; leave out -n"),

@@ -32,7 +32,7 @@ use std::env;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
-use output::{Answer, Trouble};
+use output::{Answer, Failure};
 
 /// Runs commands in order of arrival, at most k at a time; checks and measures the lock algorithms behind that
 #[derive(Parser)]
@@ -128,10 +128,10 @@ fn answer() -> u8 {
 }
 
 /// Prints the answer, or the reason why there is none, and returns the exit code.
-fn finish(answer: Result<Answer, Trouble>) -> u8 {
+fn finish(answer: Result<Answer, Failure>) -> u8 {
     match answer.and_then(Answer::print) {
         Ok(code) => code,
-        Err(Trouble(message)) => {
+        Err(Failure(message)) => {
             output::complain(&message);
             output::UNDECIDED
         }
@@ -139,7 +139,7 @@ fn finish(answer: Result<Answer, Trouble>) -> u8 {
 }
 
 /// Puts an error of clap on one line. Help and version are answers, and stay unchanged.
-fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
+fn explain(error: &clap::Error) -> Result<Answer, Failure> {
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Answer { text, code: 0 }),
@@ -157,7 +157,7 @@ fn explain(error: &clap::Error) -> Result<Answer, Trouble> {
             let message = message.replace("; For more information, try '--help'.", "");
             let is_known = |word: &String| Arguments::command().find_subcommand(word).is_some();
             let subcommand = env::args().nth(1).filter(is_known).map_or(String::new(), |word| format!(" {word}"));
-            Err(Trouble(format!("{message}; see `doorway{subcommand} --help`")))
+            Err(Failure(format!("{message}; see `doorway{subcommand} --help`")))
         }
     }
 }

@@ -25,11 +25,11 @@ pub(crate) struct Answer {
 /// The reason why a command has no [`Answer`], as a message for standard error.
 ///
 /// A message is in lower case, has names in backticks, and ends with what the user can do.
-pub(crate) struct Trouble(pub(crate) String);
+pub(crate) struct Failure(pub(crate) String);
 
-impl<E: fmt::Display> From<E> for Trouble {
-    fn from(error: E) -> Trouble {
-        Trouble(error.to_string())
+impl<E: fmt::Display> From<E> for Failure {
+    fn from(error: E) -> Failure {
+        Failure(error.to_string())
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn complain(message: &str) {
 
 impl Answer {
     /// Prints the text, and returns the exit code.
-    pub(crate) fn print(self) -> Result<u8, Trouble> {
+    pub(crate) fn print(self) -> Result<u8, Failure> {
         print(&self.text)?;
         Ok(self.code)
     }
@@ -56,25 +56,25 @@ pub(crate) enum Reader {
 }
 
 /// Prints a text on standard output.
-pub(crate) fn print(text: &str) -> Result<Reader, Trouble> {
+pub(crate) fn print(text: &str) -> Result<Reader, Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(Reader::Present),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Reader::Gone),
-        Err(error) => Err(Trouble(format!("cannot write to standard output: {error}; redirect it elsewhere"))),
+        Err(error) => Err(Failure(format!("cannot write to standard output: {error}; redirect it elsewhere"))),
     }
 }
 
 /// Fails if the file cannot be written. Called before a long computation whose result goes into the file.
-pub(crate) fn try_writing(path: &Path) -> Result<(), Trouble> {
+pub(crate) fn try_writing(path: &Path) -> Result<(), Failure> {
     OpenOptions::new().append(true).create(true).open(path).map(|_| ()).map_err(|error| unwritable(path, &error))
 }
 
 /// Writes the text to a file, which it replaces.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(|error| unwritable(path, &error))
 }
 
-fn unwritable(path: &Path, error: &io::Error) -> Trouble {
-    Trouble(format!("cannot write `{}`: {error}; give another path", path.display()))
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure(format!("cannot write `{}`: {error}; give another path", path.display()))
 }

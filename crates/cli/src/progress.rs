@@ -13,7 +13,7 @@ use doorway_checker::{Error, Model, Observer, Phase, Progress};
 
 use crate::{
     estimate::{Estimate, bar, left},
-    output::Trouble,
+    output::Failure,
     screen::{DEFAULT_WIDTH, cut},
 };
 
@@ -175,9 +175,9 @@ pub(crate) fn watched<T>(
     name: &str,
     model: Model,
     check: impl FnOnce(Model) -> Result<T, Error>,
-) -> Result<T, Trouble> {
+) -> Result<T, Failure> {
     let watcher = Watcher::new(name.to_string());
     let found = check(model.observer(watcher.clone()));
     watcher.done();
-    found.map_err(|error| Trouble(format!("`{name}`: {error}")))
+    found.map_err(|error| Failure(format!("`{name}`: {error}")))
 }

@@ -8,7 +8,7 @@ use crate::{
     grow::{Growing, Question},
     limits::Limits,
     lookup::{self, Sizes, find_lock, title},
-    output::{Answer, HOLDS, Trouble, UNDECIDED},
+    output::{Answer, Failure, HOLDS, UNDECIDED},
     progress::watched,
 };
 
@@ -48,7 +48,7 @@ enum Failed {
     Free,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let about = find_lock(&arguments.name, "passages")?;
     let cost = match (arguments.model, arguments.failed_cas) {
         (Machine::Dsm, _) => Cost::Dsm,

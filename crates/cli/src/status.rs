@@ -20,7 +20,7 @@ use signal_hook::{
 };
 
 use crate::{
-    output::{Answer, HOLDS, Trouble, complain},
+    output::{Answer, Failure, HOLDS, complain},
     words::{cut, span, terminal_width, visible},
 };
 
@@ -58,21 +58,21 @@ pub(crate) struct Forget {
 /// The pause between two outputs of `--watch`.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.watch {
         return watch(arguments);
     }
-    let (snapshots, troubles) = snapshots(arguments)?;
-    troubles.iter().for_each(|trouble| complain(trouble));
+    let (snapshots, problems) = snapshots(arguments)?;
+    problems.iter().for_each(|problem| complain(problem));
     Ok(Answer { text: render(arguments, &snapshots, None), code: HOLDS })
 }
 
-pub(crate) fn resize(arguments: &Resize) -> Result<Answer, Trouble> {
+pub(crate) fn resize(arguments: &Resize) -> Result<Answer, Failure> {
     Semaphore::existing(&arguments.name)?.resize(arguments.k.into())?;
     Ok(Answer { text: String::new(), code: HOLDS })
 }
 
-pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Trouble> {
+pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Failure> {
     if let Some(name) = &arguments.name {
         Semaphore::forget(name)?;
         return Ok(Answer { text: String::new(), code: HOLDS });
@@ -89,7 +89,7 @@ pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Trouble> {
 }
 
 /// Prints the status again and again; on a terminal, in place.
-fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
+fn watch(arguments: &Arguments) -> Result<Answer, Failure> {
     let is_over = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         flag::register(signal, is_over.clone())?;
@@ -101,17 +101,17 @@ fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
         let mut out = stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush())
     };
-    let mut result = print(begin).map_err(Trouble::from);
+    let mut result = print(begin).map_err(Failure::from);
     let mut last = String::new();
     while result.is_ok() && !is_over.load(Relaxed) {
-        result = snapshots(arguments).and_then(|(found, troubles)| {
-            let text = if is_screen { screen(arguments, &found, &troubles) } else { render(arguments, &found, None) };
+        result = snapshots(arguments).and_then(|(found, problems)| {
+            let text = if is_screen { screen(arguments, &found, &problems) } else { render(arguments, &found, None) };
             // A screen on which nothing has changed is not painted again.
             if is_screen && text == last {
                 return Ok(());
             }
             let printed = print(&text).map_err(|error| match error.kind() {
-                ErrorKind::BrokenPipe => Trouble(String::new()), // the reader has closed the pipe
+                ErrorKind::BrokenPipe => Failure(String::new()), // the reader has closed the pipe
                 _ => error.into(),
             });
             last = text;
@@ -124,17 +124,17 @@ fn watch(arguments: &Arguments) -> Result<Answer, Trouble> {
     }
     let _ = print(end);
     match result {
-        Err(Trouble(message)) if !message.is_empty() => Err(Trouble(message)),
+        Err(Failure(message)) if !message.is_empty() => Err(Failure(message)),
         _ => Ok(Answer { text: String::new(), code: HOLDS }),
     }
 }
 
 /// The status as a screen: from its upper left corner, as many lines as it has room for.
-fn screen(arguments: &Arguments, snapshots: &[Snapshot], troubles: &[String]) -> String {
+fn screen(arguments: &Arguments, snapshots: &[Snapshot], problems: &[String]) -> String {
     let (rows, columns) = tcgetwinsize(stdout()).map_or((24, 100), |size| (size.ws_row.into(), size.ws_col.into()));
     let text = render(arguments, snapshots, Some(columns));
     let mut lines: Vec<String> = text.lines().map(String::from).collect();
-    lines.extend(troubles.iter().map(|trouble| cut(&visible(trouble), columns)));
+    lines.extend(problems.iter().map(|problem| cut(&visible(problem), columns)));
     if lines.len() > rows {
         let hidden = lines.len() - (rows - 1);
         lines.truncate(rows - 1);
@@ -144,19 +144,19 @@ fn screen(arguments: &Arguments, snapshots: &[Snapshot], troubles: &[String]) ->
 }
 
 /// The semaphore asked for, or all semaphores of the user, and what is wrong with others.
-fn snapshots(arguments: &Arguments) -> Result<(Vec<Snapshot>, Vec<String>), Trouble> {
+fn snapshots(arguments: &Arguments) -> Result<(Vec<Snapshot>, Vec<String>), Failure> {
     if let Some(name) = &arguments.name {
         return Ok((vec![Snapshot::of(name)?], Vec::new()));
     }
-    let (mut snapshots, mut troubles) = (Vec::new(), Vec::new());
+    let (mut snapshots, mut problems) = (Vec::new(), Vec::new());
     for name in names()? {
         match Snapshot::of(&name) {
             Ok(snapshot) => snapshots.push(snapshot),
             Err(Error::Missing { .. }) => {} // it was removed after it was listed
-            Err(error) => troubles.push(error.to_string()),
+            Err(error) => problems.push(error.to_string()),
         }
     }
-    Ok((snapshots, troubles))
+    Ok((snapshots, problems))
 }
 
 /// The snapshots as text, each line at most `columns` wide, or as JSON.

@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use clap_mangen::Man;
 
 #[cfg(feature = "package")]
-use crate::output::{Answer, HOLDS, Trouble};
+use crate::output::{Answer, Failure, HOLDS};
 use crate::{Arguments, run};
 
 /// The name of the program, and so of the completions.
@@ -41,11 +41,11 @@ If it is not empty, terminals get no colour.
 
 /// Writes `man/*.1` and `completions/*` to a directory, which is created if it does not exist.
 #[cfg(feature = "package")]
-pub(crate) fn generate(directory: Option<OsString>) -> Result<Answer, Trouble> {
+pub(crate) fn generate(directory: Option<OsString>) -> Result<Answer, Failure> {
     let directory =
-        directory.ok_or_else(|| Trouble("there is no directory; write `doorway package DIR`".to_string()))?;
+        directory.ok_or_else(|| Failure("there is no directory; write `doorway package DIR`".to_string()))?;
     write(directory.as_ref()).map_err(|error| {
-        Trouble(format!("cannot write to `{}`: {error}; give another directory", directory.display()))
+        Failure(format!("cannot write to `{}`: {error}; give another directory", directory.display()))
     })?;
     Ok(Answer { text: String::new(), code: HOLDS })
 }

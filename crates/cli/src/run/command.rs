@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::{consts::SIGCHLD, iterator::SignalsInfo, iterator::exfiltrator::raw::WithRawSiginfo};
 
 use super::signals;
-use crate::output::{Trouble, complain};
+use crate::output::{Failure, complain};
 
 /// The exit codes of shells: the command cannot be run, or is not found, or signal n ended it (128 + n).
 const CANNOT_RUN: u8 = 126;
@@ -28,7 +28,7 @@ pub(super) fn run(
     environment: &[(&str, OsString)],
     permit: Permit<'_>,
     closes: bool,
-) -> Result<u8, Trouble> {
+) -> Result<u8, Failure> {
     if !closes {
         permit.keep_in_child()?;
     }
@@ -51,7 +51,7 @@ pub(super) fn run(
 }
 
 /// Becomes the command. Returns only if that fails.
-pub(super) fn become_it(words: &[OsString], environment: &[(&str, OsString)]) -> Trouble {
+pub(super) fn become_it(words: &[OsString], environment: &[(&str, OsString)]) -> Failure {
     let error = prepared(words, environment).exec();
     std::process::exit(cannot_run(&words[0], &error).into())
 }
@@ -72,7 +72,7 @@ fn cannot_run(program: &OsString, error: &io::Error) -> u8 {
 /// Waits until the command ends, and forwards signals to it.
 ///
 /// Signals from the terminal are not forwarded: the terminal sends them to the command too.
-fn wait(child: &mut Child, signals: &mut Signals) -> Result<ExitStatus, Trouble> {
+fn wait(child: &mut Child, signals: &mut Signals) -> Result<ExitStatus, Failure> {
     let pid = Pid::from_child(child);
     loop {
         // The command may end before the loop reads its first signal.

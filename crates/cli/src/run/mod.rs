@@ -15,7 +15,7 @@ use clap::Args;
 use doorway::process::{Error, Permit, Semaphore};
 
 use crate::{
-    output::{Answer, Trouble, complain},
+    output::{Answer, Failure, complain},
     words::{quoted, span, visible},
 };
 
@@ -85,7 +85,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let words = command(arguments)?;
     let semaphore = open(arguments)?.describe(quoted(&words));
     if !arguments.no_reentry
@@ -116,30 +116,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
 }
 
 /// The words of the command.
-fn command(arguments: &Arguments) -> Result<Vec<OsString>, Trouble> {
+fn command(arguments: &Arguments) -> Result<Vec<OsString>, Failure> {
     if arguments.shared {
-        return Err(Trouble("there are no shared permits; `-k K` lets K commands run at a time".to_string()));
+        return Err(Failure("there are no shared permits; `-k K` lets K commands run at a time".to_string()));
     }
     if arguments.unlock {
-        return Err(Trouble("there is nothing to unlock: a permit is released when its command ends".to_string()));
+        return Err(Failure("there is nothing to unlock: a permit is released when its command ends".to_string()));
     }
     let hint = "see `doorway run --help`";
     match &arguments.command[..] {
-        [] if arguments.name.to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()) => Err(Trouble(format!(
+        [] if arguments.name.to_string_lossy().bytes().all(|byte| byte.is_ascii_digit()) => Err(Failure(format!(
             "there is no command; doorway does not lock descriptors as `flock {}` does: {hint}",
             arguments.name.display()
         ))),
-        [] => Err(Trouble(format!("there is no command; write `doorway run NAME CMD`: {hint}"))),
+        [] => Err(Failure(format!("there is no command; write `doorway run NAME CMD`: {hint}"))),
         [option, line] if option == "-c" || option == "--command" => {
             let shell = env::var_os("SHELL").filter(|shell| !shell.is_empty()).unwrap_or(SHELL.into());
             Ok(vec![shell, "-c".into(), line.clone()])
         }
         [option, ..] if option == "-c" || option == "--command" => {
-            Err(Trouble(format!("`-c` takes one line for the shell, in quotes: {hint}")))
+            Err(Failure(format!("`-c` takes one line for the shell, in quotes: {hint}")))
         }
         [dashes, words @ ..] if dashes == "--" && !words.is_empty() => Ok(words.to_vec()),
         [option, ..] if option.as_encoded_bytes().starts_with(b"-") => {
-            Err(Trouble(format!("`{}` is neither an option nor a command: {hint}", option.display())))
+            Err(Failure(format!("`{}` is neither an option nor a command: {hint}", option.display())))
         }
         words => Ok(words.to_vec()),
     }

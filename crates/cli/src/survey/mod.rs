@@ -18,7 +18,7 @@ use crate::{
     json,
     limits::Limits,
     lookup::find,
-    output::{Answer, FAILS, HOLDS, Reader, Trouble, UNDECIDED, print},
+    output::{Answer, FAILS, Failure, HOLDS, Reader, UNDECIDED, print},
     progress::{Watcher, interrupted},
     screen::{Screen, WEAK},
 };
@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
+pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let start = Instant::now();
     let algorithms = algorithms(&arguments.names)?;
     let mut printer = Printer::new(Screen::of_stdout(), arguments);
@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Trouble> {
 pub(crate) fn each(
     algorithms: &[&'static About],
     limits: &Limits,
-    mut take: impl FnMut(Row) -> Result<bool, Trouble>,
-) -> Result<bool, Trouble> {
+    mut take: impl FnMut(Row) -> Result<bool, Failure>,
+) -> Result<bool, Failure> {
     let weights = algorithms.iter().map(|about| weight(about)).collect();
     let watcher = Watcher::of_pieces(Estimate::new(algorithms.len(), Pace::Weights(weights)));
     for &about in algorithms {
@@ -78,7 +78,7 @@ pub(crate) fn each(
         let surveyor = Surveyor::new(move |model| limits.apply(model).observer(observer.clone()), Arc::new(cancelled));
         let row = surveyor.row(about);
         watcher.done();
-        let row = row.map_err(|error| Trouble(format!("`{}`: {error}", about.name)))?;
+        let row = row.map_err(|error| Failure(format!("`{}`: {error}", about.name)))?;
         if !take(row)? || interrupted() {
             return Ok(false);
         }
@@ -87,7 +87,7 @@ pub(crate) fn each(
 }
 
 /// The algorithms with these names, or all that a survey includes.
-fn algorithms(names: &[String]) -> Result<Vec<&'static About>, Trouble> {
+fn algorithms(names: &[String]) -> Result<Vec<&'static About>, Failure> {
     if names.is_empty() {
         return Ok(registry::all().iter().copied().filter(|about| about.is_surveyed()).collect());
     }
@@ -97,7 +97,7 @@ fn algorithms(names: &[String]) -> Result<Vec<&'static About>, Trouble> {
             return Ok(about);
         }
         let name = about.name;
-        Err(Trouble(format!("`{name}` is too large for a survey; try `doorway check {name} --passages 1`")))
+        Err(Failure(format!("`{name}` is too large for a survey; try `doorway check {name} --passages 1`")))
     });
     named.collect()
 }
@@ -278,10 +278,10 @@ mod tests {
 
     #[test]
     fn a_survey_says_what_is_as_claimed_and_what_is_broken() {
-        let rows = rows(&["mcs", "lock-two", "bouncer"], None);
+        let rows = rows(&["mcs", "fischer-queue-names", "lock-two", "bouncer"], None);
         assert_eq!((code(&rows, false), code(&rows, true)), (HOLDS, UNDECIDED));
         let stopped = summary::text(&Screen::plain(100), &rows, 79, &[], 1.0);
-        assert_eq!(stopped, "stopped after 3 of 79 algorithms, 1354 states in 1.0 s: 3 as claimed.\n");
+        assert_eq!(stopped, "stopped after 4 of 79 algorithms, 7457 states in 1.0 s: 4 as claimed.\n");
         let text = printed(&rows, &[], 100);
         assert!(text.ends_with("s: all as claimed.\n"), "{text}");
         let why = "\nlock-two                    a process that competes alone waits for ever\n";
@@ -290,6 +290,8 @@ mod tests {
         for line in [
             "Mutual exclusion           n k excl dead starv fcfs kfcfs fife byp exit door crash  cc dsm tso  size",
             "mcs                        3 1 ✓    ✓    ✓     ✓    +     +    0   ✗    ✓    0       8   4 ✓     824",
+            "k-exclusion                n k excl dead starv kfcfs fife byp exit door name crash  cc dsm tso  size",
+            "fischer-queue-names        3 2 ✓    ✓    ✓     ✓     ✓    ∞   ✓    ✓    ✓    1       6   ∞ ✓    6103",
             "Broken locks               n k excl dead starv fcfs kfcfs fife byp exit door crash  cc dsm tso  size",
             "Parts                      n rule wait-free  size source",
         ] {

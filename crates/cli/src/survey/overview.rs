@@ -29,7 +29,7 @@ use Column::{Crashes, Grown, K, N, Of, Remote, Source, States, Tso};
 
 /// The columns in the order in which they are printed, each with its rank: a column is printed if it fits together with
 /// all columns of lower rank.
-const COLUMNS: [(Column, u8); 21] = [
+const COLUMNS: [(Column, u8); 22] = [
     (N, 0),
     (K, 1),
     (Of(Property::Exclusion), 0),
@@ -41,6 +41,7 @@ const COLUMNS: [(Column, u8); 21] = [
     (Of(Property::Bypass), 2),
     (Of(Property::BoundedExit), 4),
     (Of(Property::WaitFreeDoorway), 5),
+    (Of(Property::Assignment), 10),
     (Of(Property::Rule), 0),
     (Of(Property::WaitFree), 0),
     (Crashes, 8),
@@ -48,9 +49,9 @@ const COLUMNS: [(Column, u8); 21] = [
     (Remote(1), 3),
     (Tso, 9),
     (States, 1),
-    (Source, 10),
-    (Grown(0), 11),
-    (Grown(1), 12),
+    (Source, 11),
+    (Grown(0), 12),
+    (Grown(1), 13),
 ];
 
 /// The columns of a name, if the whole table is 100 columns wide; and if there is room for the longest one.
@@ -99,6 +100,9 @@ impl Overview {
     fn columns(&self, section: Section) -> Vec<(Column, usize)> {
         let applies = |column: Column| match column {
             N | States | Source => true,
+            // With k > 1 no lock is first-come-first-served; and only such a lock has names for holders.
+            Of(Property::Fcfs) if section.kind == Kind::KExclusion => false,
+            Of(Property::Assignment) if section.kind == Kind::Mutex && !section.is_broken => false,
             Of(property) => (section.kind == Kind::Part) == Property::OF_PARTS.contains(&property),
             _ => section.kind != Kind::Part,
         };
@@ -155,6 +159,7 @@ impl Column {
             Of(Property::Bypass) => "byp",
             Of(Property::BoundedExit) => "exit",
             Of(Property::WaitFreeDoorway) => "door",
+            Of(Property::Assignment) => "name",
             Of(property) => property.name(),
             Crashes => "crash",
             Remote(0) => "cc",
@@ -203,7 +208,9 @@ impl Column {
 
 /// A property: what was found, and beside it what is claimed, if that is something else.
 fn of_property(row: &Row, property: Property, width: usize) -> (String, Style) {
-    let finding = row.report.finding(property);
+    let Some(finding) = row.report.findings.iter().find(|finding| finding.property == property) else {
+        return (String::new(), PLAIN); // a lock without names
+    };
     let agreement = row.compared.of(property);
     let found = match (finding.bypass, finding.verdict, agreement) {
         (Some(bypass), ..) => show(bypass.late),
@@ -301,8 +308,8 @@ fn short(number: u64) -> String {
 pub(super) fn legend(screen: &Screen) -> String {
     let lines = [
         "✓ holds, ✗ fails, as claimed; + -: nothing claimed; ✗≠✓: found, not as claimed; ?: undecided.",
-        "dead, starv: no deadlock, starvation; byp: overtakings of a waiter; exit, door: bounded; crash: survived; \
-         cc, dsm: worst-case RMRs; tso: claims kept with store buffers (✓1: 1 passage); size: states (*: few passages).",
+        "dead, starv: no deadlock, starvation; byp: overtakings of a waiter; exit, door: bounded; name: k-assignment; \
+         crash: survived; cc, dsm: worst-case RMRs; tso: claims kept with store buffers (✓1: 1 passage); size: states (*: few passages).",
     ];
     lines.map(|line| screen.paint(WEAK, &screen.fold(0, line))).concat()
 }
