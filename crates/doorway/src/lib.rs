@@ -23,6 +23,7 @@
 //! | [`algorithms`] | a mutex or semaphore by any other algorithm of the catalogue |
 //! | [`choosing`] | which lock to choose, and how fast each is |
 //! | `process::Semaphore` | at most k *processes*, which may die at any moment; on Linux only |
+//! | `cluster::Semaphore` | the same on several machines, on etcd; with the feature `etcd` |
 //!
 //! `Mutex` and `Semaphore` are the algorithms `ticket` and `ticket-k` of the catalogue: the source that runs here is
 //! the source that is checked, for every interleaving and any number of tickets. This crate adds the guarded value,
@@ -45,6 +46,8 @@ mod aborted;
 pub mod algorithms;
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
+#[cfg(all(feature = "etcd", target_os = "linux"))]
+pub mod cluster;
 #[cfg(feature = "lock_api")]
 mod lock_api;
 mod mutex;
