@@ -40,6 +40,7 @@ fn is_plain() -> bool {
         && is("CARGO_CFG_TARGET_ENV", "gnu")
         && !features.split(',').any(|feature| feature == "crt-static")
         && env::var_os("CARGO_CFG_SANITIZE").is_none()
+        && env::var_os("CARGO_FEATURE_ETCD").is_none() // host names are looked up by shared libraries
 }
 
 /// Writes a script for each library; false if the C compiler does not know one of the archives.

@@ -2,6 +2,8 @@
 #![cfg_attr(all(target_os = "linux", not(test)), no_main)]
 mod bench;
 mod check;
+#[cfg(all(target_os = "linux", feature = "etcd"))]
+mod cluster;
 mod cover;
 mod estimate;
 mod explore;
@@ -11,6 +13,8 @@ mod lanes;
 mod limits;
 mod list;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod on;
 mod output;
 #[cfg(all(target_os = "linux", any(test, feature = "package")))]
 mod package;

@@ -21,6 +21,8 @@ const MAX_START: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub struct Cluster {
     directory: PathBuf,
+    /// The address of this machine at which all of them listen.
+    host: String,
     /// The ports of each server, for clients and for the other servers.
     ports: Vec<[u16; 2]>,
     servers: Vec<Option<Child>>,
@@ -42,16 +44,26 @@ impl Cluster {
     /// As [`start`](Cluster::start).
     #[must_use]
     pub fn of(servers: usize) -> Cluster {
+        Cluster::at("127.0.0.1", servers)
+    }
+
+    /// Starts a cluster of so many servers that listen at an address of this machine.
+    ///
+    /// # Panics
+    /// As [`start`](Cluster::start).
+    #[must_use]
+    pub fn at(host: &str, servers: usize) -> Cluster {
         static CLUSTERS: AtomicUsize = AtomicUsize::new(0);
         let number = CLUSTERS.fetch_add(1, SeqCst);
         let directory = env::temp_dir().join(format!("doorway-etcd-{}-{number}", std::process::id()));
         // The listeners are closed only after all ports have been chosen, so that no port is chosen twice.
         let listeners: Vec<TcpListener> =
-            (0..2 * servers).map(|_| TcpListener::bind("127.0.0.1:0").expect("a port is free")).collect();
+            (0..2 * servers).map(|_| TcpListener::bind((host, 0)).expect("a port is free")).collect();
         let port = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();
         let ports = listeners.chunks(2).map(|pair| [port(&pair[0]), port(&pair[1])]).collect();
         drop(listeners);
-        let mut cluster = Cluster { directory, ports, servers: (0..servers).map(|_| None).collect() };
+        let mut cluster =
+            Cluster { directory, host: host.to_string(), ports, servers: (0..servers).map(|_| None).collect() };
         (0..servers).for_each(|server| cluster.start_server(server));
         cluster.wait_until_it_answers();
         cluster
@@ -63,7 +75,7 @@ impl Cluster {
     /// Never: the address is well-formed.
     #[must_use]
     pub fn address(&self) -> Address {
-        let hosts: Vec<String> = self.ports.iter().map(|[client, _]| format!("127.0.0.1:{client}")).collect();
+        let hosts: Vec<String> = self.ports.iter().map(|[client, _]| format!("{}:{client}", self.host)).collect();
         format!("etcd://{}", hosts.join(",")).parse().expect("it is an address")
     }
 
@@ -73,7 +85,7 @@ impl Cluster {
     /// If there is no such server.
     #[must_use]
     pub fn address_of(&self, server: usize) -> Address {
-        format!("etcd://127.0.0.1:{}", self.ports[server][0]).parse().expect("it is an address")
+        format!("etcd://{}:{}", self.host, self.ports[server][0]).parse().expect("it is an address")
     }
 
     /// A session on the keys with this prefix, for a queue with capacity `k`.
@@ -91,7 +103,7 @@ impl Cluster {
     /// # Panics
     /// If `etcd` is not installed.
     pub fn start_server(&mut self, server: usize) {
-        let url = |port: u16| format!("http://127.0.0.1:{port}");
+        let url = |port: u16| format!("http://{}:{port}", self.host);
         let [client, peer] = self.ports[server];
         let all: Vec<String> =
             self.ports.iter().enumerate().map(|(i, [_, peer])| format!("s{i}={}", url(*peer))).collect();
@@ -136,7 +148,7 @@ impl Cluster {
     pub fn etcdctl(&self, words: &[&str]) -> String {
         let output = Command::new("etcdctl")
             .env("ETCDCTL_API", "3")
-            .arg(format!("--endpoints=127.0.0.1:{}", self.ports[0][0]))
+            .arg(format!("--endpoints={}:{}", self.host, self.ports[0][0]))
             .args(words)
             .output()
             .expect("`etcdctl` is installed: apt-get install etcd-client");
@@ -155,7 +167,7 @@ impl Cluster {
             for server in 0..self.ports.len() {
                 let output = Command::new("etcdctl")
                     .env("ETCDCTL_API", "3")
-                    .arg(format!("--endpoints=127.0.0.1:{}", self.ports[server][0]))
+                    .arg(format!("--endpoints={}:{}", self.host, self.ports[server][0]))
                     .args(["--command-timeout=1s", "endpoint", "status", "-w", "fields"])
                     .output()
                     .expect("`etcdctl` is installed: apt-get install etcd-client");

@@ -46,8 +46,13 @@ pub(super) fn run(
     let status = wait(&mut child, &mut signals)?;
     // The next waiter need not wait until this process has ended.
     drop(permit);
+    Ok(code(status))
+}
+
+/// The exit code of a command, or 128 + n if signal n ended it.
+pub(super) fn code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| SIGNALLED + signal));
-    Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(CANNOT_RUN))
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(CANNOT_RUN)
 }
 
 /// Becomes the command. Returns only if that fails.
@@ -56,7 +61,7 @@ pub(super) fn become_it(words: &[OsString], environment: &[(&str, OsString)]) ->
     std::process::exit(cannot_run(&words[0], &error).into())
 }
 
-fn prepared(words: &[OsString], environment: &[(&str, OsString)]) -> Command {
+pub(super) fn prepared(words: &[OsString], environment: &[(&str, OsString)]) -> Command {
     let (program, arguments) = words.split_first().expect("there is a command");
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
@@ -64,7 +69,7 @@ fn prepared(words: &[OsString], environment: &[(&str, OsString)]) -> Command {
     command
 }
 
-fn cannot_run(program: &OsString, error: &io::Error) -> u8 {
+pub(super) fn cannot_run(program: &OsString, error: &io::Error) -> u8 {
     complain(&format!("cannot run `{}`: {error}", program.display()));
     if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN }
 }

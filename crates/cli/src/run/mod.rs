@@ -1,5 +1,9 @@
 //! `doorway run`: runs a command while holding a permit of a semaphore that processes share, in the manner of flock(1).
+#[cfg(feature = "etcd")]
+mod cluster;
 mod command;
+#[cfg(feature = "etcd")]
+mod group;
 mod reentry;
 mod signals;
 mod waiting;
@@ -15,6 +19,7 @@ use clap::Args;
 use doorway::process::{Error, Permit, Semaphore};
 
 use crate::{
+    on::On,
     output::{Answer, Failure, complain},
     words::{quoted, span, visible},
 };
@@ -30,8 +35,10 @@ Examples:
   doorway run -k 2 gpu ./train --seed 1           at most two at a time
   doorway run -n /srv/lock -c 'make && make test' a line for the shell, or exit code 75 at once
   doorway run -k 2 gpu -c 'CUDA_VISIBLE_DEVICES=$DOORWAY_INDEX ./train'
+  doorway run --on etcd://a:2379,b:2379,c:2379 -k 2 gpu ./train    on all machines together
 
-Exit code: that of the command; 75 if no permit was free; 2 for a wrong call or an unusable file.";
+Exit code: that of the command; 75 if no permit was free; 76 if the command was ended because its lease on etcd was about to
+end; 2 for a wrong call, an unusable file, or a cluster that does not answer.";
 
 /// The default exit code if no permit was free: `EX_TEMPFAIL` of `sysexits.h`.
 const NO_PERMIT: u8 = 75;
@@ -65,6 +72,14 @@ pub(crate) struct Arguments {
     /// Says nothing while waiting, and nothing if no permit was free
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    on: On,
+    /// With `--on`: for how long a process that died, or is cut off from etcd, keeps its permit
+    #[arg(long, value_name = "SECS", default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..))]
+    ttl: u16,
+    /// With `--on`: lets the command go on although its lease may have ended, and another command run
+    #[arg(long)]
+    keep_running: bool,
     /// What flock(1) has by default
     #[arg(short = 'x', short_alias = 'e', long = "exclusive", hide = true)]
     _exclusive: bool,
@@ -87,6 +102,11 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let words = command(arguments)?;
+    #[cfg_attr(not(feature = "etcd"), allow(unused_variables, reason = "without etcd there is no address"))]
+    if let Some(address) = arguments.on.address()? {
+        #[cfg(feature = "etcd")]
+        return cluster::run(arguments, &address, &words);
+    }
     let semaphore = open(arguments)?.describe(quoted(&words));
     if !arguments.no_reentry
         && let Some(holder) = reentry::ancestor_that_holds(&semaphore)
@@ -170,7 +190,8 @@ fn acquire<'a>(arguments: &Arguments, semaphore: &'a Semaphore) -> Result<Option
         if let Some(permit) = semaphore.try_acquire()? {
             return Ok(Some(permit));
         }
-        Some(waiting::Display::start(&arguments.name, semaphore.path()))
+        let (name, path) = (arguments.name.clone(), semaphore.path().to_owned());
+        Some(waiting::Display::start(move || waiting::line(&name, &path)))
     } else {
         None
     };
@@ -191,10 +212,13 @@ fn environment(arguments: &Arguments, semaphore: &Semaphore, index: usize) -> [(
 
 /// Why the command was not run, and which processes hold the permits.
 fn refusal(name: &OsStr, semaphore: &Semaphore, waited: Duration) -> String {
-    let holders = semaphore.holders();
-    let shown: Vec<String> = holders.iter().take(waiting::SHOWN_HOLDERS).map(waiting::holder).collect();
-    let more = holders.len().saturating_sub(shown.len());
+    refused(name, semaphore.holders().iter().map(waiting::holder).collect(), waited)
+}
+
+fn refused(name: &OsStr, holders: Vec<String>, waited: Duration) -> String {
+    let more = holders.len().saturating_sub(waiting::SHOWN_HOLDERS);
     let more = if more == 0 { String::new() } else { format!(", and {more} more") };
+    let shown: Vec<String> = holders.into_iter().take(waiting::SHOWN_HOLDERS).collect();
     let held = if shown.is_empty() { String::new() } else { format!(": held by {}{more}", shown.join(", ")) };
     let waited = if waited < Duration::from_millis(10) { String::new() } else { format!(" within {}", span(waited)) };
     format!("no permit of `{}` was free{waited}{held}", visible(&name.to_string_lossy()))

@@ -4,7 +4,7 @@ use std::os::unix::process::parent_id;
 use doorway::process::{Participant, Process, Semaphore};
 
 /// The largest number of ancestors that are looked at.
-const MAX_ANCESTORS: usize = 100;
+pub(super) const MAX_ANCESTORS: usize = 100;
 
 /// The index of a holder that this process descends from, or of its command.
 ///

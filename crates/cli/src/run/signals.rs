@@ -61,3 +61,37 @@ pub(super) fn keep_ignored(command: &mut Command) {
         }
     }
 }
+
+/// Lets the command have a process group of its own and, if `has_terminal`, the terminal; and lets the kernel end it if
+/// this process is killed.
+#[cfg(feature = "etcd")]
+pub(super) fn in_own_group(command: &mut Command, has_terminal: bool) {
+    let parent = std::process::id();
+    // SAFETY: between fork and exec only functions that are safe in a signal handler may be called: all of these are. They
+    // take numbers only, and set nothing outside of the new process and its terminal.
+    unsafe {
+        command.pre_exec(move || {
+            if libc::setpgid(0, 0) != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+            if has_terminal {
+                libc::signal(libc::SIGTTOU, libc::SIG_IGN);
+                libc::tcsetpgrp(0, libc::getpid());
+                libc::signal(libc::SIGTTOU, libc::SIG_DFL);
+            }
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // It may have been killed before that.
+            if libc::getppid() as u32 != parent {
+                libc::_exit(1);
+            }
+            Ok(())
+        });
+    }
+}
+
+/// Lets this process take the terminal back, which would otherwise stop it.
+#[cfg(feature = "etcd")]
+pub(super) fn ignore_terminal_output() {
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { libc::signal(libc::SIGTTOU, libc::SIG_IGN) };
+}

@@ -28,15 +28,15 @@ pub(super) struct Display {
 }
 
 impl Display {
-    pub(super) fn start(name: &OsStr, path: &Path) -> Display {
+    /// Shows what `line` returns, if it returns something.
+    pub(super) fn start(line: impl Fn() -> Option<String> + Send + 'static) -> Display {
         let (stop, stopped) = mpsc::channel::<()>();
-        let (name, path) = (visible(&name.to_string_lossy()), path.to_owned());
         let show = move || {
             let mut wait = PATIENCE;
             let mut is_shown = false;
             while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
                 wait = INTERVAL;
-                if let Some(line) = Semaphore::look(&path).ok().and_then(|semaphore| line(&name, &semaphore)) {
+                if let Some(line) = line() {
                     let line = cut(&line, terminal_width(&stderr()).saturating_sub(1));
                     let _ = write!(stderr(), "\r{line}\x1b[K");
                     is_shown = true;
@@ -61,14 +61,20 @@ impl Drop for Display {
     }
 }
 
-/// The line; `None` if this process does not wait.
-fn line(name: &str, semaphore: &Semaphore) -> Option<String> {
-    let (holders, waiters) = semaphore.participants();
+/// The line for a semaphore of this host; `None` if this process does not wait.
+pub(super) fn line(name: &OsStr, path: &Path) -> Option<String> {
+    let (holders, waiters) = Semaphore::look(path).ok()?.participants();
     let waiters: Vec<Participant> = waiters.into_iter().filter(|waiter| waiter.alive).collect();
     let position = 1 + waiters.iter().position(|waiter| waiter.pid == std::process::id())?;
-    let held: Vec<String> = holders.iter().take(SHOWN_HOLDERS).map(holder).collect();
-    let more = if holders.len() > held.len() { ", …" } else { "" };
-    Some(format!("{name}: {position} of {} waiting; held by {}{more}", waiters.len(), held.join(", ")))
+    let holders = holders.iter().map(holder).collect();
+    Some(words(&visible(&name.to_string_lossy()), position, waiters.len(), holders))
+}
+
+/// A position in the queue, and the holders.
+pub(super) fn words(name: &str, position: usize, waiters: usize, holders: Vec<String>) -> String {
+    let more = if holders.len() > SHOWN_HOLDERS { ", …" } else { "" };
+    let held = holders.into_iter().take(SHOWN_HOLDERS).collect::<Vec<_>>().join(", ");
+    format!("{name}: {position} of {waiters} waiting; held by {held}{more}")
 }
 
 /// A holder in a few words.

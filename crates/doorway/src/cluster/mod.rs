@@ -37,7 +37,10 @@ mod permit;
 mod place;
 mod semaphore;
 
-pub use doorway_etcd::{Address, Error as EtcdError};
+#[cfg(feature = "etcd-testing")]
+#[doc(hidden)]
+pub use doorway_etcd::testing;
+pub use doorway_etcd::{Address, Error as EtcdError, block};
 pub use error::Error;
 pub use options::Options;
 pub use participant::Participant;

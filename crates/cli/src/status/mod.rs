@@ -1,4 +1,7 @@
 //! `doorway status`, `doorway resize` and `doorway forget`.
+#[cfg(feature = "etcd")]
+mod cluster;
+
 use std::{
     ffi::OsString,
     io::{ErrorKind, IsTerminal, Write as _, stdout},
@@ -20,6 +23,7 @@ use signal_hook::{
 };
 
 use crate::{
+    on::On,
     output::{Answer, Failure, HOLDS, complain},
     words::{cut, span, terminal_width, visible},
 };
@@ -28,6 +32,8 @@ use crate::{
 pub(crate) struct Arguments {
     /// Name of the semaphore; with a `/`, the path of its file [default: all names of the user]
     name: Option<OsString>,
+    #[command(flatten)]
+    on: On,
     /// Shows the status all the time, until Ctrl-C
     #[arg(long)]
     watch: bool,
@@ -43,6 +49,8 @@ pub(crate) struct Resize {
     /// The new capacity: the maximum number of concurrent holders
     #[arg(value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     k: u16,
+    #[command(flatten)]
+    on: On,
 }
 
 #[derive(Args)]
@@ -53,6 +61,8 @@ pub(crate) struct Forget {
     /// Forgets every name of the user that no process uses
     #[arg(long)]
     unused: bool,
+    #[command(flatten)]
+    on: On,
 }
 
 /// The pause between two outputs of `--watch`.
@@ -68,11 +78,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
 }
 
 pub(crate) fn resize(arguments: &Resize) -> Result<Answer, Failure> {
+    if arguments.on.address()?.is_some() {
+        let why = "a capacity on etcd cannot be changed while it is in use; `doorway forget` the name when no process \
+                   uses it, then run with another `-k`";
+        return Err(Failure(why.to_string()));
+    }
     Semaphore::existing(&arguments.name)?.resize(arguments.k.into())?;
     Ok(Answer { text: String::new(), code: HOLDS })
 }
 
 pub(crate) fn forget(arguments: &Forget) -> Result<Answer, Failure> {
+    if let Some(_address) = arguments.on.address()? {
+        #[cfg(feature = "etcd")]
+        return cluster::forget(&_address, arguments.name.as_deref());
+    }
     if let Some(name) = &arguments.name {
         Semaphore::forget(name)?;
         return Ok(Answer { text: String::new(), code: HOLDS });
@@ -145,6 +164,10 @@ fn screen(arguments: &Arguments, snapshots: &[Snapshot], problems: &[String]) ->
 
 /// The semaphore asked for, or all semaphores of the user, and what is wrong with others.
 fn snapshots(arguments: &Arguments) -> Result<(Vec<Snapshot>, Vec<String>), Failure> {
+    if let Some(_address) = arguments.on.address()? {
+        #[cfg(feature = "etcd")]
+        return cluster::snapshots(&_address, arguments.name.as_deref());
+    }
     if let Some(name) = &arguments.name {
         return Ok((vec![Snapshot::of(name)?], Vec::new()));
     }
@@ -173,11 +196,42 @@ fn render(arguments: &Arguments, snapshots: &[Snapshot], columns: Option<usize>)
 /// The holders and waiters of a semaphore at one moment.
 struct Snapshot {
     name: String,
-    path: String,
+    /// The file, or the cluster.
+    at: At,
     k: usize,
     now: SystemTime,
-    holders: Vec<Participant>,
-    waiters: Vec<Participant>,
+    holders: Vec<Row>,
+    waiters: Vec<Row>,
+}
+
+enum At {
+    Path(String),
+    #[cfg(feature = "etcd")]
+    Cluster(String),
+}
+
+/// A holder or waiter.
+struct Row {
+    pid: u32,
+    /// The machine, if it may be another.
+    host: Option<String>,
+    since: SystemTime,
+    what: String,
+    index: Option<usize>,
+    alive: bool,
+}
+
+impl Row {
+    fn of(participant: &Participant) -> Row {
+        Row {
+            pid: pid(participant),
+            host: None,
+            since: participant.since,
+            what: participant.what.clone(),
+            index: participant.index,
+            alive: participant.alive,
+        }
+    }
 }
 
 impl Snapshot {
@@ -186,35 +240,44 @@ impl Snapshot {
         let (holders, waiters) = semaphore.participants();
         Ok(Snapshot {
             name: name.to_string_lossy().into_owned(),
-            path: semaphore.path().to_string_lossy().into_owned(),
+            at: At::Path(semaphore.path().to_string_lossy().into_owned()),
             k: semaphore.k(),
             now: SystemTime::now(),
             // A dead holder is shown, since it keeps its permit until it is reaped. A dead waiter never enters.
-            holders,
-            waiters: waiters.into_iter().filter(|waiter| waiter.alive).collect(),
+            holders: holders.iter().map(Row::of).collect(),
+            waiters: waiters.iter().filter(|waiter| waiter.alive).map(Row::of).collect(),
         })
     }
 
     /// For how long the process has been a holder or waiter.
-    fn duration(&self, participant: &Participant) -> Duration {
-        self.now.duration_since(participant.since).unwrap_or_default()
+    fn duration(&self, row: &Row) -> Duration {
+        self.now.duration_since(row.since).unwrap_or_default()
     }
 
     fn as_json(&self) -> Value {
-        let object = |participant: &Participant| {
-            let since = participant.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            json!({
-                "pid": pid(participant),
-                "command": participant.what,
+        let object = |row: &Row| {
+            let since = row.since.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            let mut object = json!({
+                "pid": row.pid,
+                "command": row.what,
                 "since": since.as_secs_f64(),
-                "seconds": self.duration(participant).as_secs_f64(),
-                "index": participant.index,
-                "alive": participant.alive,
-            })
+                "seconds": self.duration(row).as_secs_f64(),
+                "index": row.index,
+                "alive": row.alive,
+            });
+            if let Some(host) = &row.host {
+                object["host"] = host.as_str().into();
+            }
+            object
+        };
+        let (key, place) = match &self.at {
+            At::Path(path) => ("path", path),
+            #[cfg(feature = "etcd")]
+            At::Cluster(address) => ("on", address),
         };
         json!({
             "name": self.name,
-            "path": self.path,
+            key: place,
             "k": self.k,
             "holders": self.holders.iter().map(object).collect::<Value>(),
             "waiters": self.waiters.iter().map(object).collect::<Value>(),
@@ -226,11 +289,17 @@ impl Snapshot {
         let head = format!("{}: {} of {k} holders, {} waiting", visible(name), holders.len(), waiters.len());
         let positions = (1..=waiters.len()).map(|position| position.to_string());
         let labels = holders.iter().map(|_| "holder".to_string()).chain(positions);
-        let line = |(label, participant): (String, &Participant)| {
-            let dead = if participant.alive { "" } else { "(dead; its permit goes to the next waiter) " };
-            let (pid, what) = (pid(participant), visible(&participant.what));
-            let time = span(self.duration(participant));
-            cut(&format!("{label:>8}  {pid:>8}  {time:>8}  {dead}{what}"), columns)
+        let process = |row: &Row| match &row.host {
+            Some(host) => format!("{}:{}", visible(host), row.pid),
+            None => row.pid.to_string(),
+        };
+        let width = holders.iter().chain(waiters).map(|row| crate::screen::columns(&process(row))).max().unwrap_or(0);
+        let width = width.max(8);
+        let line = |(label, row): (String, &Row)| {
+            let dead = if row.alive { "" } else { "(dead; its permit goes to the next waiter) " };
+            let (process, what) = (process(row), visible(&row.what));
+            let time = span(self.duration(row));
+            cut(&format!("{label:>8}  {process:>width$}  {time:>8}  {dead}{what}"), columns)
         };
         let lines = labels.zip(holders.iter().chain(waiters)).map(line);
         [cut(&head, columns)].into_iter().chain(lines).map(|line| line + "\n").collect()
