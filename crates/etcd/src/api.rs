@@ -20,7 +20,9 @@ pub trait Api: Send + Sync + 'static {
     /// Ends a lease, and removes the keys under it. It may have ended before.
     fn revoke(&self, lease: i64) -> Answer<'_, ()>;
 
-    /// Watches keys.
+    /// Watches keys, from now on.
+    ///
+    /// Not from an earlier revision: etcd tells a watch that has to catch up only ten times a second.
     fn watch(&self, watch: Watch) -> Answer<'_, Box<dyn Events>>;
 
     /// The version of a server.
@@ -32,6 +34,9 @@ pub trait Api: Send + Sync + 'static {
 
 /// The changes that a watch sees.
 pub trait Events: Send {
+    /// The revision after which changes are seen.
+    fn begun(&self) -> i64;
+
     /// The next changes, at least one.
     fn next(&mut self) -> Answer<'_, Vec<Event>>;
 }
@@ -130,14 +135,12 @@ pub struct Entry {
 }
 
 /// Which changes to watch.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
     /// The key, or the prefix of keys.
     pub key: String,
     /// Whether it is a prefix.
     pub is_prefix: bool,
-    /// The first revision whose changes are wanted.
-    pub from: i64,
     /// Whether only deletions are wanted.
     pub deletions: bool,
 }

@@ -223,15 +223,26 @@ impl Api for Client {
 
     fn watch(&self, watch: Watch) -> Answer<'_, Box<dyn Events>> {
         Box::pin(async move {
-            let mut options = WatchOptions::new().with_start_revision(watch.from);
+            let mut options = WatchOptions::new();
             if watch.is_prefix {
                 options = options.with_prefix();
             }
             if watch.deletions {
                 options = options.with_filters([WatchFilterType::NoPut]);
             }
-            let stream = self.ask(async |connection| connection.watch(watch.key, Some(options)).await).await?;
-            Ok(Box::new(Stream { stream, address: self.address.clone() }) as Box<dyn Events>)
+            // The first answer says that the watch has begun.
+            let watching = self.ask(async |connection| {
+                let mut stream = connection.watch(watch.key, Some(options)).await?;
+                let first = stream.message().await?;
+                Ok((stream, first))
+            });
+            let (stream, first) = watching.await?;
+            let begun = first.as_ref().and_then(|first| first.header()).map_or(0, |header| header.revision());
+            if first.is_none_or(|first| first.canceled()) {
+                let why = "the watch was refused".to_string();
+                return Err(Error::Unreachable { address: self.address(), why });
+            }
+            Ok(Box::new(Stream { stream, begun, address: self.address.clone() }) as Box<dyn Events>)
         })
     }
 
@@ -246,10 +257,15 @@ impl Api for Client {
 
 struct Stream {
     stream: WatchStream,
+    begun: i64,
     address: Address,
 }
 
 impl Events for Stream {
+    fn begun(&self) -> i64 {
+        self.begun
+    }
+
     fn next(&mut self) -> Answer<'_, Vec<Event>> {
         Box::pin(async move {
             loop {

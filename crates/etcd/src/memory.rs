@@ -116,11 +116,14 @@ impl Session {
                 Answer::Done(outcome.held)
             }
             Access::Change(key, revision) => {
-                let watch = Watch { key: key.to_string(), is_prefix: false, from: revision + 1, deletions: false };
+                let watch = Watch { key: key.to_string(), is_prefix: false, deletions: false };
                 // Whatever ends the watch, the caller looks at the register again.
-                let seen = async { self.api().watch(watch).await?.next().await };
+                let seen = async {
+                    let mut events = self.api().watch(watch).await?;
+                    if events.begun() == *revision { events.next().await.map(drop) } else { Ok(()) }
+                };
                 match seen.await {
-                    Ok(_) => Answer::Done(true),
+                    Ok(()) => Answer::Done(true),
                     Err(error) if error.is_temporary() => Answer::Done(false),
                     Err(error) => return Err(error),
                 }

@@ -35,6 +35,35 @@ pub(crate) struct Joined {
     unclaimed: Vec<String>,
 }
 
+/// What a waiter learns.
+enum Changed {
+    /// It is among the first k.
+    IsAmong,
+    /// The queue is listed anew.
+    Listed,
+    /// The queue has changed in front of it.
+    Unknown,
+}
+
+impl Joined {
+    /// Whether it is among the first `k`, as far as it knows.
+    fn is_among(&self, k: usize) -> bool {
+        self.seen.first.iter().take(k).any(|key| *key == self.key)
+    }
+
+    /// What it watches, and which of those before it have to leave: any one of them, if it is next. If it is not, it waits
+    /// for a change of the key before its own.
+    fn waits_for(&self, prefix: &str, k: usize) -> (Watch, Vec<String>) {
+        if self.seen.first.get(k).is_some_and(|key| *key == self.key) {
+            // All keys, since the name that becomes free is seen as well.
+            let watch = Watch { key: prefix.to_string(), is_prefix: true, deletions: true };
+            return (watch, self.seen.first[..k].to_vec());
+        }
+        let key = self.seen.predecessor.clone().unwrap_or_else(|| self.key.clone());
+        (Watch { key, is_prefix: false, deletions: false }, Vec::new())
+    }
+}
+
 /// The queue at one revision.
 #[derive(Clone, Default, Debug)]
 struct Listing {
@@ -122,34 +151,19 @@ impl Session {
         if k > self.settings().k {
             joined.seen = self.list(queue, &joined, k).await?;
         }
-        loop {
-            let place = joined.seen.first.iter().take(k + 1).position(|key| *key == joined.key);
-            let (watch, ahead) = match place {
-                Some(place) if place < k => break,
-                // Next: any one of those before it has to leave. Which name it leaves free is seen as well.
-                Some(_) => {
-                    let all = self.settings().prefix.clone();
-                    let watch = Watch { key: all, is_prefix: true, from: joined.seen.revision + 1, deletions: true };
-                    (watch, joined.seen.first[..k].to_vec())
-                }
-                None => {
-                    let key = joined.seen.predecessor.clone().unwrap_or_else(|| joined.key.clone());
-                    (Watch { key, is_prefix: false, from: joined.seen.revision + 1, deletions: false }, Vec::new())
-                }
-            };
+        while !joined.is_among(k) {
             joined.has_waited = true;
-            let is_next = !ahead.is_empty();
             let waited = tokio::select! {
-                waited = self.changed(watch, &mut joined, &ahead) => waited,
+                waited = self.changed(queue, &mut joined, k) => waited,
                 () = lease.falls_below(Duration::ZERO) => Err(Error::Lost),
             };
             match waited {
-                Ok(()) if is_next => break,
-                Ok(()) => {}
-                Err(error) if error.is_temporary() => {}
+                Ok(Changed::IsAmong) => break,
+                Ok(Changed::Listed) => {}
+                Ok(Changed::Unknown) => joined.seen = self.list(queue, &joined, k).await?,
+                Err(error) if error.is_temporary() => joined.seen = self.list(queue, &joined, k).await?,
                 Err(error) => return Err(error),
             }
-            joined.seen = self.list(queue, &joined, k).await?;
         }
         if joined.has_waited && k == 1 {
             self.mark(p, &joined);
@@ -159,22 +173,35 @@ impl Session {
         Ok(())
     }
 
-    /// Waits until one of the keys `ahead` is deleted or, if there are none, until anything happens.
-    async fn changed(&self, watch: Watch, joined: &mut Joined, ahead: &[String]) -> Result<(), Error> {
-        let mut events: Box<dyn Events> = self.api().watch(watch).await?;
+    /// Watches what the process waits for, and waits for a change of it.
+    async fn changed(&self, queue: &str, joined: &mut Joined, k: usize) -> Result<Changed, Error> {
+        let (watch, ahead) = joined.waits_for(&self.settings().prefix, k);
+        let mut events: Box<dyn Events> = self.api().watch(watch.clone()).await?;
+        if events.begun() != joined.seen.revision {
+            // Something has changed between the list and the watch.
+            joined.seen = self.list(queue, joined, k).await?;
+            if joined.is_among(k) || joined.waits_for(&self.settings().prefix, k) != (watch, ahead.clone()) {
+                return Ok(Changed::Listed);
+            }
+        }
         loop {
-            let mut is_over = ahead.is_empty();
             for event in events.next().await? {
+                if event.revision <= joined.seen.revision {
+                    continue;
+                }
                 if event.is_deletion && event.key == joined.key {
                     return Err(Error::Lost);
                 }
+                if ahead.is_empty() {
+                    return Ok(Changed::Unknown);
+                }
                 if event.is_deletion {
                     joined.seen.taken.retain(|name| *name != event.key);
-                    is_over |= ahead.contains(&event.key);
+                    joined.seen.first.retain(|key| *key != event.key);
                 }
             }
-            if is_over {
-                return Ok(());
+            if joined.is_among(k) {
+                return Ok(Changed::IsAmong);
             }
         }
     }

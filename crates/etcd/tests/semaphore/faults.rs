@@ -115,6 +115,10 @@ struct Ending {
 }
 
 impl Events for Ending {
+    fn begun(&self) -> i64 {
+        self.events.begun()
+    }
+
     fn next(&mut self) -> Answer<'_, Vec<Event>> {
         Box::pin(async move {
             let events = self.events.next().await?;
