@@ -5,6 +5,21 @@
 //! the order of their creation, under a lease, which makes an efficient semaphore: `doorway::cluster::Semaphore` of the
 //! crate `doorway`, with the feature `etcd`, is the algorithm `fischer-queue-names` on this memory.
 //!
+//! ```
+//! use std::time::Duration;
+//!
+//! use doorway_etcd::{Address, Etcd, Keys, Session, Settings};
+//! use doorway_memory::{Memory, Space};
+//!
+//! let address: Address = "etcd://10.0.0.1:2379,10.0.0.2:2379".parse()?;
+//! let settings = Settings { prefix: "counters/".to_string(), k: 1, time: Duration::from_secs(10), guard: None };
+//! let session = Session::new(&address, settings)?; // connects when it is first asked
+//! let visits = Keys::new("counters/").shared("visits", 0_u64);
+//! let count = move || Etcd::blocking(session.clone()).fetch_add(&visits, 1); // a read and a conditional write
+//! # let _ = count;
+//! # Ok::<(), doorway_etcd::Error>(())
+//! ```
+//!
 //! | type | what it is |
 //! |---|---|
 //! | [`Address`] | the servers: `etcd://host:2379,host:2379` |

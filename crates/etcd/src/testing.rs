@@ -141,19 +141,30 @@ impl Cluster {
         }
     }
 
-    /// Runs `etcdctl` at the first server, and returns its output.
+    /// Runs `etcdctl`, and returns its output.
     ///
     /// # Panics
     /// If it is not installed (Debian's package `etcd-client`), or fails.
     pub fn etcdctl(&self, words: &[&str]) -> String {
+        self.try_etcdctl(words).unwrap_or_else(|error| panic!("etcdctl {words:?}: {error}"))
+    }
+
+    /// Runs `etcdctl`, and returns its output.
+    ///
+    /// # Errors
+    /// What it says if it fails.
+    ///
+    /// # Panics
+    /// If it is not installed.
+    pub fn try_etcdctl(&self, words: &[&str]) -> Result<String, String> {
         let output = Command::new("etcdctl")
             .env("ETCDCTL_API", "3")
             .arg(format!("--endpoints={}:{}", self.host, self.ports[0][0]))
             .args(words)
             .output()
             .expect("`etcdctl` is installed: apt-get install etcd-client");
-        assert!(output.status.success(), "etcdctl {words:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
     }
 
     /// The server that leads.

@@ -1,5 +1,6 @@
 //! Tests of `doorway run --on etcd://...` on a real cluster: processes that are killed, stopped and cut off.
 mod partitions;
+mod soak;
 
 use std::{
     env, fs,
