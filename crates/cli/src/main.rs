@@ -13,7 +13,6 @@ mod lanes;
 mod limits;
 mod list;
 mod lookup;
-#[cfg(target_os = "linux")]
 mod on;
 mod output;
 #[cfg(all(target_os = "linux", any(test, feature = "package")))]
@@ -21,6 +20,8 @@ mod package;
 mod plot;
 mod progress;
 mod rmr;
+#[cfg(all(target_os = "linux", feature = "etcd"))]
+mod round_trips;
 #[cfg(target_os = "linux")]
 mod run;
 mod screen;

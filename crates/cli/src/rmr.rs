@@ -8,6 +8,7 @@ use crate::{
     grow::{Growing, Question},
     limits::Limits,
     lookup::{self, Sizes, find_lock, title},
+    on::possible,
     output::{Answer, Failure, HOLDS, UNDECIDED},
     progress::watched,
 };
@@ -27,6 +28,9 @@ pub(crate) struct Arguments {
     /// Each process makes at most R passages
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
+    /// Executes passages on servers of etcd, and counts their round trips: `etcd://host:2379,host:2379`
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["grow", "passages"])]
+    on: Option<String>,
     #[command(flatten)]
     grow: Growing,
     #[command(flatten)]
@@ -60,15 +64,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         return arguments.grow.run(&Question { about, sizes, cost, model: name(arguments.model), passages, json });
     }
     let size = arguments.sizes.of(about)?;
+    let measured = measured(about, size, arguments.on.clone())?;
+    // A round trip is a remote memory reference of a process that has no registers at home.
+    let (machine, cost) = if measured.is_some() { (Machine::Dsm, Cost::Dsm) } else { (arguments.model, cost) };
     let model = arguments.limits.apply(lookup::model(size, arguments.passages));
     let found = watched(about.name, model, |model| doorway_catalogue::remote_references(about, size, &model, cost))?;
     let text = if arguments.json {
-        format!("{:#}\n", as_json(about, size, arguments.model, &found))
+        let mut value = as_json(about, size, machine, &found);
+        if let Some(Measured { uncontended, mean, worst }) = measured {
+            value["round_trips"] = json!({ "uncontended": uncontended, "mean": mean, "worst": worst });
+        }
+        format!("{value:#}\n")
     } else {
-        as_text(about, size, arguments.model, &found)
+        let measured = measured.map_or_else(String::new, |Measured { uncontended, mean, worst }| {
+            format!(
+                "{}, on etcd: {uncontended} round trips in a passage alone; {mean:.1} on average and {worst} at most if all \
+                 compete\n",
+                title(about, size)
+            )
+        });
+        measured + &as_text(about, size, machine, &found)
     };
     let code = if found.stopped { UNDECIDED } else { HOLDS };
     Ok(Answer { text, code })
+}
+
+/// The round trips of passages on etcd.
+#[cfg_attr(not(all(feature = "etcd", target_os = "linux")), allow(dead_code, reason = "made with etcd only"))]
+struct Measured {
+    uncontended: u64,
+    mean: f64,
+    worst: u64,
+}
+
+#[cfg_attr(not(all(feature = "etcd", target_os = "linux")), allow(unused_variables, reason = "for etcd only"))]
+fn measured(about: &'static About, size: Size, on: Option<String>) -> Result<Option<Measured>, Failure> {
+    let Some(address) = possible(on)? else { return Ok(None) };
+    #[cfg(all(feature = "etcd", target_os = "linux"))]
+    {
+        let trips = crate::round_trips::measure(about, size, &address)?;
+        let (mean, worst) = (trips.mean(), trips.worst());
+        Ok(Some(Measured { uncontended: trips.uncontended, mean, worst }))
+    }
+    #[cfg(not(all(feature = "etcd", target_os = "linux")))]
+    Ok(None)
 }
 
 fn name(model: Machine) -> &'static str {

@@ -79,6 +79,8 @@ pub enum Op {
     },
     /// Deletes a key.
     Delete(String),
+    /// Deletes the keys with a prefix.
+    DeleteAll(String),
     /// Reads a key.
     Get(String),
     /// Reads the keys with a prefix.

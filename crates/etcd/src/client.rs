@@ -9,9 +9,9 @@ use std::{
 };
 
 use etcd_client::{
-    Certificate, Client as Connection, Compare as EtcdCompare, CompareOp, ConnectOptions, EventType, GetOptions,
-    Identity, KeyValue, PutOptions, SortOrder, SortTarget, TlsOptions, Txn, TxnOp, TxnOpResponse, WatchFilterType,
-    WatchOptions, WatchStream,
+    Certificate, Client as Connection, Compare as EtcdCompare, CompareOp, ConnectOptions, DeleteOptions, EventType,
+    GetOptions, Identity, KeyValue, PutOptions, SortOrder, SortTarget, TlsOptions, Txn, TxnOp, TxnOpResponse,
+    WatchFilterType, WatchOptions, WatchStream,
 };
 use tokio::time::timeout;
 
@@ -313,6 +313,7 @@ fn operation(op: Op) -> TxnOp {
         Op::Put { key, value, lease: 0 } => TxnOp::put(key, value, None),
         Op::Put { key, value, lease } => TxnOp::put(key, value, Some(PutOptions::new().with_lease(lease))),
         Op::Delete(key) => TxnOp::delete(key, None),
+        Op::DeleteAll(prefix) => TxnOp::delete(prefix, Some(DeleteOptions::new().with_prefix())),
         Op::Get(key) => TxnOp::get(key, None),
         Op::Range(range) => {
             let Range { prefix, order, before, limit, values } = range;

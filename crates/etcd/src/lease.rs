@@ -28,7 +28,7 @@ pub struct Lease {
     time: Duration,
     /// Until when it is valid for certain; none after it was lost.
     until: Receiver<Option<Moment>>,
-    renewing: AbortHandle,
+    tasks: [AbortHandle; 2],
 }
 
 impl Lease {
@@ -36,8 +36,10 @@ impl Lease {
         let sent = Moment::now();
         let id = api.grant(time).await?;
         let (sender, until) = watch::channel(Some(sent.after(time)));
-        let renewing = runtime::handle().spawn(renew(api, id, time, sender)).abort_handle();
-        Ok(Lease { id, time, until, renewing })
+        let sender = Arc::new(sender);
+        let renewing = runtime::handle().spawn(renew(api, id, time, sender.clone())).abort_handle();
+        let ending = runtime::handle().spawn(end(sender)).abort_handle();
+        Ok(Lease { id, time, until, tasks: [renewing, ending] })
     }
 
     /// The number of the lease.
@@ -58,9 +60,14 @@ impl Lease {
         self.until.borrow().map_or(Duration::ZERO, Moment::remaining)
     }
 
-    /// Returns when less than this time remains.
+    /// Returns when less than this time remains; with no time, when the lease is lost.
     pub async fn falls_below(&self, least: Duration) {
         let mut until = self.until.clone();
+        if least.is_zero() {
+            // The clock is looked at for all waiters by one task.
+            let _ = until.wait_for(Option::is_none).await;
+            return;
+        }
         loop {
             let spare = match self.remaining().checked_sub(least) {
                 Some(spare) if !self.remaining().is_zero() => spare,
@@ -76,30 +83,37 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.renewing.abort();
+        self.tasks.iter().for_each(AbortHandle::abort);
     }
 }
 
 /// Renews a lease until it is lost.
-async fn renew(api: Arc<dyn Api>, id: i64, time: Duration, until: Sender<Option<Moment>>) {
+async fn renew(api: Arc<dyn Api>, id: i64, time: Duration, until: Arc<Sender<Option<Moment>>>) {
     let mut pause = time / RENEWALS;
-    loop {
+    while until.borrow().is_some() {
         sleep(pause).await;
         let sent = Moment::now();
-        match api.keep_alive(id).await {
-            Ok(Some(time)) => {
-                until.send_replace(Some(sent.after(time)));
-                pause = time / RENEWALS;
+        let renewed = match api.keep_alive(id).await {
+            Ok(renewed) => renewed,
+            Err(_) => {
+                pause = PAUSE;
+                continue;
             }
-            Ok(None) => {
-                until.send_replace(None);
-                return;
-            }
-            Err(_) => pause = PAUSE,
-        }
-        if until.borrow().is_none_or(|until| until.remaining().is_zero()) {
-            until.send_replace(None);
-            return;
-        }
+        };
+        pause = renewed.map_or(PAUSE, |time| time / RENEWALS);
+        // Once it was lost, it stays so.
+        until.send_if_modified(|until| {
+            let was_valid = until.is_some();
+            *until = until.and(renewed.map(|time| sent.after(time)));
+            was_valid
+        });
     }
+}
+
+/// Takes a lease for lost when its time has passed.
+async fn end(until: Arc<Sender<Option<Moment>>>) {
+    while until.borrow().is_some_and(|until| !until.remaining().is_zero()) {
+        sleep(TICK).await;
+    }
+    until.send_replace(None);
 }

@@ -18,12 +18,12 @@ use crate::Error;
 
 static RUNTIME: OnceLock<(Handle, u32)> = OnceLock::new();
 
-/// The runtime.
+/// The runtime of the caller, if it is a future of tokio, which all futures of this crate are; else that of this crate.
 ///
 /// # Panics
 /// If the operating system refuses a thread.
-pub(crate) fn handle() -> &'static Handle {
-    &started().0
+pub(crate) fn handle() -> Handle {
+    Handle::try_current().unwrap_or_else(|_| started().0.clone())
 }
 
 /// Refuses to go on in a forked child, in which the thread does not exist.
@@ -47,7 +47,7 @@ fn started() -> &'static (Handle, u32) {
 /// If it is called on the runtime's own thread.
 pub fn block<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let (sender, receiver) = mpsc::sync_channel(1);
-    handle().spawn(async move {
+    started().0.spawn(async move {
         let _ = sender.send(future.await);
     });
     receiver.recv().expect("the runtime's thread lives as long as the process")
@@ -55,7 +55,7 @@ pub fn block<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static
 
 /// Runs a future on the runtime. The result can be awaited with any runtime; dropping it drops the future.
 pub fn spawn<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> Task<T> {
-    Task(handle().spawn(future))
+    Task(started().0.spawn(future))
 }
 
 /// A future that runs on the runtime of this crate.
@@ -85,7 +85,7 @@ pub fn settle(time: Duration, future: impl Future<Output = ()> + Send + 'static)
         return;
     }
     let (sender, receiver) = mpsc::sync_channel(1);
-    handle().spawn(async move {
+    started().0.spawn(async move {
         future.await;
         let _ = sender.send(());
     });

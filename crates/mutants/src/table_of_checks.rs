@@ -59,7 +59,7 @@ pub(crate) const CHECKS: &[Check] = &[
     of("log-k-wide", 2).slow(), of("log-k-wide", 3).k(2).passages(2).slow(),
     of("filter-k", 3).k(2).crashes(1).slow(), of("filter-k", 3), of("filter-k", 3).k(2).cc().slow(), of("filter-k", 3).k(2).tso(), of("filter-k", 4).k(2).slow(),
     of("fischer-queue", 2), of("fischer-queue", 3).slow(), of("fischer-queue", 3).k(2).crashes(1).slow(), of("fischer-queue", 4).k(2).crashes(1).slow(),
-    of("fischer-queue", 3).k(2).cc().slow(), of("fischer-queue", 5).k(2).slow(),
+    of("fischer-queue", 3).k(2).cc().slow(), of("fischer-queue", 5).k(2).slow(), of("fischer-queue", 2).deaths().aborts(),
     of("colored-ticket", 2).slow(), of("colored-ticket", 3).slow(), of("colored-ticket", 3).k(2).crashes(1), of("colored-ticket", 4).k(2).slow(),
     of("colored-ticket", 3).k(2).cc().slow(), of("colored-ticket", 4).k(3).slow(), of("colored-ticket", 5).k(2).slow(),
     of("gottlieb", 3).k(2).slow(), of("gottlieb", 4).k(2).slow(), of("gottlieb", 3).k(2).crashes(1), of("gottlieb", 3).k(2).passages(1),

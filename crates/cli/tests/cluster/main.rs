@@ -213,3 +213,18 @@ fn a_command_ends_before_its_lease_does() {
     site.cluster.wait_until_it_answers();
     assert!(site.output(&["run", "--ttl", "2", "lock", "true"]).status.success());
 }
+
+#[test]
+fn round_trips_are_counted_beside_the_exact_bound() {
+    let site = Site::new();
+    let on = site.cluster.address().to_string();
+    let output = site.output(&["rmr", "fischer-queue", "-n", "3", "-k", "2", "--on", &on, "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let counted: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&counted["model"], &counted["round_trips"]["uncontended"]), (&"dsm".into(), &2.into()));
+    let output = site.output(&["rmr", "peterson", "--on", &on]);
+    let shown = text(&output.stdout);
+    assert!(shown.starts_with("peterson n=2, on etcd: 4 round trips in a passage alone; "), "{shown}");
+    assert!(shown.contains("\npeterson n=2, dsm: remote memory references are unbounded"), "{shown}");
+    assert_eq!(site.cluster.etcdctl(&["get", "--prefix", "doorway-rmr/"]), "", "no key is left behind");
+}

@@ -89,7 +89,6 @@ pub const SURVIVING: &[Judgement] = &[
     Judgement {
         reason: "kept for up to three processes; locks of several levels, whose order these change, take four",
         keys: &[
-            "kim_anderson.rs KimAnderson::wait: swap `m.call(|m| { self.overflow.doorway(… self.overflow.wait(m, p, &()) })?;` and `self.top.lock(m, 1, p)?;`",
             "kim_anderson.rs KimAnderson::wait: swap `self.locks[place - 1].lock(m, Direction::Stop, p)?;` and `m.fold(depth(place), (), |m, (), up…); locks.lock(m, direction, p) })?;`",
             "kim_anderson.rs KimAnderson::exit: swap `if !self.tree.stops(place) { self.t…rn self.overflow.exit(m, p, &()); }` and `self.top.unlock(m, 0, p)?;`",
             "kim_anderson.rs KimAnderson::exit: swap `m.fold(depth, (), |m, (), down| { l… locks.unlock(m, direction, p) })?;` and `self.locks[place - 1].unlock(m, Direction::Stop, p)?;`",

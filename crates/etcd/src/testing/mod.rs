@@ -1,4 +1,6 @@
-//! A cluster of three servers on the loopback interface, for tests.
+//! For tests: a cluster of three servers on the loopback interface, and a model of one in memory.
+mod model;
+
 use std::{
     env, fs,
     net::TcpListener,
@@ -13,6 +15,8 @@ use std::{
 };
 
 use crate::{Address, Session, Settings, runtime};
+
+pub use model::{Latencies, Model, Traffic};
 
 /// How long a cluster may take to begin.
 const MAX_START: Duration = Duration::from_secs(60);
