@@ -58,7 +58,8 @@ pub enum Error {
 
 impl Error {
     /// Whether the same request may succeed later, perhaps at another server.
-    pub(crate) fn is_temporary(&self) -> bool {
+    #[must_use]
+    pub fn is_temporary(&self) -> bool {
         matches!(self, Error::Unreachable { .. } | Error::Compacted)
     }
 }

@@ -106,7 +106,7 @@ impl Session {
         if let Some(lease) = lease.as_ref().filter(|lease| !lease.remaining().is_zero()) {
             return Ok(lease.clone());
         }
-        let new = self.persist(|| Box::pin(Lease::grant(self.api.clone(), self.settings.time))).await?;
+        let new = self.persist(PATIENCE, || Box::pin(Lease::grant(self.api.clone(), self.settings.time))).await?;
         Ok(lease.insert(Arc::new(new)).clone())
     }
 
@@ -143,26 +143,26 @@ impl Session {
     /// If the cluster does not answer, or refuses.
     pub async fn transact(&self, transaction: Transaction) -> Result<Outcome, Error> {
         let lease = self.lease.lock().await.clone();
-        let persist = self.persist(|| {
+        let ask = || {
             self.trips.fetch_add(1, SeqCst);
             self.api.transact(transaction.clone())
-        });
+        };
         match lease {
-            None => persist.await,
+            None => self.persist(PATIENCE, ask).await,
             Some(lease) => tokio::select! {
-                answer = persist => answer,
+                answer = self.persist(Duration::MAX, ask) => answer,
                 () = lease.falls_below(Duration::ZERO) => Err(Error::Lost),
             },
         }
     }
 
     /// Asks until there is an answer, or the patience is over.
-    async fn persist<'a, T>(&self, ask: impl Fn() -> Answer<'a, T>) -> Result<T, Error> {
+    async fn persist<'a, T>(&self, patience: Duration, ask: impl Fn() -> Answer<'a, T>) -> Result<T, Error> {
         runtime::check_fork()?;
         let (begun, mut pause) = (Instant::now(), PAUSE);
         loop {
             match ask().await {
-                Err(error) if error.is_temporary() && begun.elapsed() < PATIENCE => {}
+                Err(error) if error.is_temporary() && begun.elapsed() < patience => {}
                 answer => return answer,
             }
             sleep(pause).await;

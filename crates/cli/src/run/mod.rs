@@ -37,8 +37,8 @@ Examples:
   doorway run -k 2 gpu -c 'CUDA_VISIBLE_DEVICES=$DOORWAY_INDEX ./train'
   doorway run --on etcd://a:2379,b:2379,c:2379 -k 2 gpu ./train    on all machines together
 
-Exit code: that of the command; 75 if no permit was free; 76 if the command was ended because its lease on etcd was about to
-end; 2 for a wrong call, an unusable file, or a cluster that does not answer.";
+Exit code: that of the command; 75 if no permit was free; 76 if the command was ended because its
+lease on etcd was about to end; 2 for a wrong call, an unusable file, or an unreachable cluster.";
 
 /// The default exit code if no permit was free: `EX_TEMPFAIL` of `sysexits.h`.
 const NO_PERMIT: u8 = 75;

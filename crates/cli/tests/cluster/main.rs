@@ -228,3 +228,47 @@ fn round_trips_are_counted_beside_the_exact_bound() {
     assert!(shown.contains("\npeterson n=2, dsm: remote memory references are unbounded"), "{shown}");
     assert_eq!(site.cluster.etcdctl(&["get", "--prefix", "doorway-rmr/"]), "", "no key is left behind");
 }
+
+/// A wrong password, a user that may only read, and a full database.
+#[test]
+fn a_cluster_that_refuses_is_told_with_the_way_out() {
+    let site = Site::with(Cluster::of(1));
+    for words in [
+        &["user", "add", "root:secret"][..],
+        &["role", "add", "root"],
+        &["user", "grant-role", "root", "root"],
+        &["role", "add", "reader"],
+        &["role", "grant-permission", "reader", "--prefix=true", "read", "doorway/"],
+        &["user", "add", "reader:weak"],
+        &["user", "grant-role", "reader", "reader"],
+        &["auth", "enable"],
+    ] {
+        site.cluster.etcdctl(words);
+    }
+    let refused = |user: &str| {
+        let output = site.doorway(&["run", "gpu", "true"]).env("ETCDCTL_USER", user).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{user}");
+        complaints(&output)
+    };
+    assert!(refused("root").contains("ETCDCTL_USER has no password"));
+    for user in ["root:wrong", "reader:weak"] {
+        let complaint = refused(user);
+        assert!(complaint.starts_with("doorway: etcd refuses the request: "), "{user}: {complaint}");
+        assert!(complaint.ends_with("set ETCDCTL_USER=name:password of a user that may read and write `doorway/`\n"));
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    let output = site.doorway(&["run", "gpu", "true"]).env("ETCDCTL_USER", "root:secret").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_full_database_is_told_and_nothing_is_lost() {
+    let site = Site::with(Cluster::with(&["--quota-backend-bytes", "200000"]));
+    assert!(site.output(&["run", "gpu", "true"]).status.success());
+    let large = "x".repeat(10_000);
+    while site.cluster.try_etcdctl(&["put", "large", &large]).is_ok() {}
+    let output = site.output(&["run", "gpu", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(complaints(&output).starts_with("doorway: etcd's database is full; "), "{}", complaints(&output));
+    assert_eq!(site.status("gpu")["k"], 1);
+}

@@ -40,7 +40,8 @@ impl Passage {
         // From here on the key may exist, so that the passage must be left even if this future is dropped.
         let mut passage = Passage { session, lock, p, lease, inside: None, is_over: false };
         match passage.doorway().await {
-            Err(EtcdError::Lost) => passage.join_again().await?,
+            // A lease that was lost without notice.
+            Err(EtcdError::Lost) => passage.join_anew().await?,
             joined => joined?,
         }
         Ok(passage)
@@ -50,15 +51,24 @@ impl Passage {
         replay(&self.session, |m| self.lock.doorway(m, self.p)).await
     }
 
-    /// Joins the queue, at its end, after the lease was lost.
-    async fn join_again(&mut self) -> Result<(), EtcdError> {
+    /// Joins the queue, at its end, under a new lease.
+    async fn join_anew(&mut self) -> Result<(), EtcdError> {
+        self.session.forget(self.p);
+        self.session.lose(self.lease.id()).await;
+        self.lease = self.session.lease().await?;
+        self.doorway().await
+    }
+
+    /// The same for a waiter, which keeps trying until its deadline if the cluster does not answer; false after that.
+    async fn join_again(&mut self, deadline: Option<Instant>) -> Result<bool, EtcdError> {
         loop {
-            self.session.forget(self.p);
-            self.session.lose(self.lease.id()).await;
-            self.lease = self.session.lease().await?;
-            match self.doorway().await {
-                Err(EtcdError::Lost) => sleep(PAUSE).await,
-                joined => return joined,
+            let joined = self.join_anew().await;
+            let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            match joined {
+                Ok(()) => return Ok(true),
+                Err(error) if error != EtcdError::Lost && !error.is_temporary() => return Err(error),
+                Err(_) if is_late => return Ok(false),
+                Err(_) => sleep(PAUSE).await,
             }
         }
     }
@@ -94,7 +104,12 @@ impl Passage {
                     self.inside = Some(inside);
                     return Ok(true);
                 }
-                Err(EtcdError::Lost) => self.join_again().await?,
+                Err(EtcdError::Lost) => {
+                    if !self.join_again(deadline).await? {
+                        self.is_over = true;
+                        return Ok(false);
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -30,6 +30,8 @@ pub struct Cluster {
     /// The ports of each server, for clients and for the other servers.
     ports: Vec<[u16; 2]>,
     servers: Vec<Option<Child>>,
+    /// Further arguments of each server.
+    arguments: Vec<String>,
 }
 
 impl Cluster {
@@ -51,12 +53,25 @@ impl Cluster {
         Cluster::at("127.0.0.1", servers)
     }
 
+    /// Starts one server with further arguments.
+    ///
+    /// # Panics
+    /// As [`start`](Cluster::start).
+    #[must_use]
+    pub fn with(arguments: &[&str]) -> Cluster {
+        Cluster::new("127.0.0.1", 1, arguments)
+    }
+
     /// Starts a cluster of so many servers that listen at an address of this machine.
     ///
     /// # Panics
     /// As [`start`](Cluster::start).
     #[must_use]
     pub fn at(host: &str, servers: usize) -> Cluster {
+        Cluster::new(host, servers, &[])
+    }
+
+    fn new(host: &str, servers: usize, arguments: &[&str]) -> Cluster {
         static CLUSTERS: AtomicUsize = AtomicUsize::new(0);
         let number = CLUSTERS.fetch_add(1, SeqCst);
         let directory = env::temp_dir().join(format!("doorway-etcd-{}-{number}", std::process::id()));
@@ -66,8 +81,13 @@ impl Cluster {
         let port = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();
         let ports = listeners.chunks(2).map(|pair| [port(&pair[0]), port(&pair[1])]).collect();
         drop(listeners);
-        let mut cluster =
-            Cluster { directory, host: host.to_string(), ports, servers: (0..servers).map(|_| None).collect() };
+        let mut cluster = Cluster {
+            directory,
+            host: host.to_string(),
+            ports,
+            servers: (0..servers).map(|_| None).collect(),
+            arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+        };
         (0..servers).for_each(|server| cluster.start_server(server));
         cluster.wait_until_it_answers();
         cluster
@@ -121,6 +141,7 @@ impl Cluster {
             .args(["--listen-peer-urls", &url(peer), "--initial-advertise-peer-urls", &url(peer)])
             .args(["--initial-cluster", &all.join(","), "--initial-cluster-state", "new"])
             .args(["--unsafe-no-fsync", "--heartbeat-interval", "50", "--election-timeout", "500"])
+            .args(&self.arguments)
             .env("ETCD_UNSUPPORTED_ARCH", env::consts::ARCH)
             .stdout(Stdio::null())
             .stderr(log.expect("the log can be written"))

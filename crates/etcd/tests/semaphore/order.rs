@@ -49,6 +49,6 @@ fn twenty_callers_enter_in_order_of_arrival_never_more_than_k() {
 fn ten_thousand_passages_of_twenty_callers_are_in_order() {
     let cluster = Cluster::start();
     for k in 1..=3 {
-        passages(20, 500, k, &format!("order-{k}"), at(&cluster));
+        passages(20, 167, k, &format!("order-{k}"), at(&cluster));
     }
 }
