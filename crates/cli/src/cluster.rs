@@ -1,5 +1,5 @@
 //! What commands need of semaphores on etcd.
-use std::{ffi::OsStr, fs};
+use std::ffi::OsStr;
 
 use doorway::cluster::{Options, Participant};
 
@@ -15,11 +15,6 @@ const OLDEST: [u32; 2] = [3, 4];
 /// A name as text.
 pub(crate) fn text(name: &OsStr) -> Result<&str, Failure> {
     name.to_str().ok_or_else(|| Failure(format!("`{}` cannot be a name on etcd: it is not UTF-8", name.display())))
-}
-
-/// The name of this machine.
-pub(crate) fn host() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim().to_string()
 }
 
 /// A holder or waiter in a few words: `host:pid`.

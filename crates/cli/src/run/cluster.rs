@@ -2,7 +2,6 @@
 use std::{
     ffi::OsString,
     io::{IsTerminal, stderr},
-    os::unix::process::parent_id,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering::SeqCst},
@@ -11,14 +10,11 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use doorway::{
-    cluster::{Error, Options, Participant, Permit, Semaphore},
-    process::Process,
-};
+use doorway::cluster::{Error, Options, Participant, Permit, Semaphore, host_name};
 
-use super::{Arguments, command, group::Group, reentry::MAX_ANCESTORS, refused, waiting};
+use super::{Arguments, command, group::Group, reentry::index_of_ancestor, refused, waiting};
 use crate::{
-    cluster::{host, place, text, warning},
+    cluster::{place, text, warning},
     output::{Answer, Failure, complain},
     words::{cut, quoted, span, visible},
 };
@@ -82,18 +78,10 @@ fn open(options: Options, name: &str, k: Option<u16>) -> Result<Semaphore, Error
 
 /// The index of a holder on this machine that this process descends from.
 fn ancestor_that_holds(semaphore: &Semaphore) -> Result<Option<usize>, Failure> {
-    let here = host();
+    let here = host_name();
     let (holders, _) = semaphore.participants()?;
-    let holders: Vec<&Participant> = holders.iter().filter(|holder| holder.host == here).collect();
-    let mut pid = parent_id();
-    for _ in 0..MAX_ANCESTORS {
-        if let Some(holder) = holders.iter().find(|holder| holder.pid == pid) {
-            return Ok(holder.index);
-        }
-        let Some(process) = Process::of(pid) else { break };
-        pid = process.parent;
-    }
-    Ok(None)
+    let index = |pid: u32| holders.iter().find(|holder| holder.pid == pid && holder.host == here)?.index;
+    Ok(if holders.is_empty() { None } else { index_of_ancestor(|pid, _| index(pid)) })
 }
 
 fn acquire(arguments: &Arguments, semaphore: &Arc<Semaphore>) -> Result<Option<Permit>, Failure> {
@@ -111,7 +99,7 @@ fn acquire(arguments: &Arguments, semaphore: &Arc<Semaphore>) -> Result<Option<P
 
 /// The line that a waiter shows; `None` if this process does not wait.
 fn line(name: &str, (holders, waiters): &(Vec<Participant>, Vec<Participant>)) -> Option<String> {
-    let here = host();
+    let here = host_name();
     let is_this = |waiter: &Participant| waiter.pid == std::process::id() && waiter.host == here;
     let position = 1 + waiters.iter().position(is_this)?;
     Some(waiting::words(name, position, waiters.len(), holders.iter().map(holder).collect()))

@@ -4,7 +4,7 @@ use std::os::unix::process::parent_id;
 use doorway::process::{Participant, Process, Semaphore};
 
 /// The largest number of ancestors that are looked at.
-pub(super) const MAX_ANCESTORS: usize = 100;
+const MAX_ANCESTORS: usize = 100;
 
 /// The index of a holder that this process descends from, or of its command.
 ///
@@ -14,14 +14,21 @@ pub(super) fn ancestor_that_holds(semaphore: &Semaphore) -> Option<usize> {
     if holders.is_empty() {
         return None;
     }
-    let mut pid = parent_id();
-    for _ in 0..MAX_ANCESTORS {
-        let process = Process::of(pid)?;
+    index_of_ancestor(|pid, process| {
         let is_this = |holder: &&Participant| {
             (holder.pid == pid && holder.started == process.started) || holder.command == Some(pid)
         };
-        if let Some(holder) = holders.iter().filter(|holder| holder.alive).find(is_this) {
-            return holder.index;
+        holders.iter().filter(|holder| holder.alive).find(is_this)?.index
+    })
+}
+
+/// What `index` returns for the nearest ancestor for which it returns something.
+pub(super) fn index_of_ancestor(index: impl Fn(u32, &Process) -> Option<usize>) -> Option<usize> {
+    let mut pid = parent_id();
+    for _ in 0..MAX_ANCESTORS {
+        let process = Process::of(pid)?;
+        if let Some(index) = index(pid, &process) {
+            return Some(index);
         }
         pid = process.parent;
     }

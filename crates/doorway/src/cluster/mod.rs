@@ -43,7 +43,7 @@ pub use doorway_etcd::testing;
 pub use doorway_etcd::{Address, Error as EtcdError, block};
 pub use error::Error;
 pub use options::Options;
-pub use participant::Participant;
+pub use participant::{Participant, host_name};
 pub use permit::Permit;
 pub use place::Place;
 pub use semaphore::Semaphore;

@@ -33,8 +33,9 @@ pub(super) fn description(what: &str) -> String {
     format!("{host} {} {since} {what}", process::id())
 }
 
-/// The name of this machine.
-fn host_name() -> String {
+/// The name of this machine, as [`Participant::host`] has it.
+#[must_use]
+pub fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim().replace(char::is_whitespace, "-");
     if name.is_empty() { "unknown".to_string() } else { name }
