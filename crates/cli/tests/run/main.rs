@@ -244,8 +244,8 @@ fn forwards_signals_to_the_command() {
     let home = Home::new();
     let ready = home.path("ready");
     let script =
-        format!("trap 'exit 33' USR1; trap 'exit 44' INT; touch {}; while :; do sleep 0.01; done", ready.display());
-    for (name, code) in [("-USR1", 33), ("-INT", 44)] {
+        format!("trap 'exit 33' USR1; trap 'exit 44' USR2; touch {}; while :; do sleep 0.01; done", ready.display());
+    for (name, code) in [("-USR1", 33), ("-USR2", 44)] {
         let mut wrapper = home.start(&["run", "gpu", "--", "sh", "-c", &script]);
         until("the command is ready", || ready.exists());
         signal(&wrapper, name);
