@@ -188,7 +188,7 @@ impl<A: Exclusion<View>> Lock<A> {
         Section::Critical
     }
 
-    /// A holder, or a process that believes to be one, shows its token to the resource of its name, once. Returns whether
+    /// A holder, or a process that believes that it is one, shows its token to the resource of its name, once. Returns whether
     /// it had done so before. In models without expiries there is nothing to show.
     fn has_used_resource(&self, view: &mut View, inside: &A::Inside) -> bool {
         let Some(tokens) = self.lock.tokens().filter(|_| view.setting.expiries) else { return true };

@@ -9,7 +9,7 @@ const SECTIONS = {
   abort: { name: 'aborting', class: 's-abort', fill: '#f6d9c6' },
   reap: { name: 'being reaped', class: 's-reap', fill: '#e3d3c8' },
   'wait, taken for dead': { name: 'waiting, taken for dead', class: 's-wait', fill: '#d6e4f5' },
-  'critical section, taken for dead': { name: 'believes to hold, taken for dead', class: 's-critical', fill: '#bfe3c4' },
+  'critical section, taken for dead': { name: 'taken for dead, and does not know', class: 's-critical', fill: '#bfe3c4' },
 }
 
 /** A part has no sections of a lock; its calls and any later section get the same neutral look. */

@@ -18,7 +18,7 @@
 //! [`Options::time`] says otherwise). A process that dies, or cannot reach etcd for that long, loses its permit or its
 //! position. A waiter that lost its position joins the queue again, at its end.
 //!
-//! A holder may be slow, and believe to be a holder when it is none any more. [`Permit::remaining`] is for how long the
+//! A holder may be slow, and believe that it is a holder when it is none any more. [`Permit::remaining`] is for how long the
 //! lease is valid for certain, [`Permit::lost`] returns shortly before it may have ended, and a holder should stop by
 //! then. That is enough if a process is never paused between looking and acting. Where that is not certain, let the
 //! resource compare [tokens](Permit::token): for each [index](Permit::index) they grow with every holder.
