@@ -39,7 +39,8 @@ impl RoundTrips {
 pub(crate) fn measure(about: &'static About, size: Size, address: &str) -> Result<RoundTrips, Failure> {
     let address: Address = address.parse()?;
     let prefix = format!("doorway-rmr/{}-{}/", about.name, std::process::id());
-    let settings = Settings { prefix: prefix.clone(), k: size.k, time: Duration::from_secs(10), guard: None };
+    let names = about.assigns();
+    let settings = Settings { prefix: prefix.clone(), k: size.k, names, time: Duration::from_secs(10), guard: None };
     // One more than there are processes: it removes the keys.
     let sessions: Result<Vec<_>, Error> = (0..=size.n).map(|_| Session::new(&address, settings.clone())).collect();
     let sessions = sessions?;

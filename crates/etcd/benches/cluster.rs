@@ -21,6 +21,9 @@ use doorway_etcd::{
 
 const ROUNDS: usize = 300;
 
+/// How long nothing happens before a hand-over.
+const QUIET: Duration = Duration::from_millis(30);
+
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort_unstable();
     times[times.len() / 2].as_secs_f64() * 1e3
@@ -135,35 +138,34 @@ fn timed(api: &Arc<dyn Api>, transaction: Transaction) -> Duration {
     begun.elapsed()
 }
 
-/// From the beginning of a release until the next waiter has its permit, beside the time from the beginning of a write
-/// until a watch tells it.
+/// From the beginning of a write until a watch tells it.
+fn put_to_watch(api: &Arc<dyn Api>, key: String) -> Duration {
+    let watching = {
+        let (api, key) = (api.clone(), key.clone());
+        block(async move { api.watch(Watch { key, is_prefix: false }).await }).unwrap()
+    };
+    let told = thread::spawn(move || {
+        let mut watching = watching;
+        block(async move { watching.next().await.map(|_| ()) }).unwrap();
+        Instant::now()
+    });
+    thread::sleep(QUIET);
+    let begun = Instant::now();
+    let put = Op::Put { key, value: b"x".to_vec(), lease: 0 };
+    timed(api, Transaction { then: vec![put], ..Transaction::default() });
+    told.join().unwrap().duration_since(begun)
+}
+
+/// From the beginning of a release until the next waiter has its permit, in turns with the time from the beginning of a
+/// write until a watch tells it.
 fn hand_over(cluster: &Cluster) {
-    let mut bare = Vec::new();
     let api = cluster.session("unused/", 1).api().clone();
-    for round in 0..ROUNDS {
-        let key = format!("watched/{round}");
-        let watching = {
-            let (api, key) = (api.clone(), key.clone());
-            block(async move { api.watch(Watch { key, is_prefix: false, deletions: false }).await }).unwrap()
-        };
-        let told = thread::spawn(move || {
-            let mut watching = watching;
-            block(async move { watching.next().await.map(|_| ()) }).unwrap();
-            Instant::now()
-        });
-        thread::sleep(Duration::from_millis(3));
-        let begun = Instant::now();
-        let put = Op::Put { key, value: b"x".to_vec(), lease: 0 };
-        timed(&api, Transaction { then: vec![put], ..Transaction::default() });
-        bare.push(told.join().unwrap().duration_since(begun));
-    }
-    let bare = median(bare);
     for (k, waiters) in [(1, 1), (1, 10), (4, 1), (4, 10)] {
         let name = format!("hand-over-{k}-{waiters}");
         let semaphore = Arc::new(open(cluster, &name, k));
-        let mut times = Vec::new();
-        for _ in 0..ROUNDS / 10 {
-            let held: Vec<_> = (0..k).map(|_| semaphore.acquire().unwrap()).collect();
+        let (mut ours, mut bare) = (Vec::new(), Vec::new());
+        while ours.len() < ROUNDS / 5 {
+            let mut held: Vec<_> = (0..k).map(|_| semaphore.acquire().unwrap()).collect();
             let mut queue: Vec<_> = Vec::new();
             for _ in 0..waiters {
                 let place = semaphore.arrive().unwrap();
@@ -172,20 +174,19 @@ fn hand_over(cluster: &Cluster) {
                     (permit, Instant::now())
                 }));
             }
-            thread::sleep(Duration::from_millis(30));
-            let mut held = held;
             for waiter in queue {
+                thread::sleep(QUIET);
                 // The first of the holders leaves; the holders that are left keep the capacity used.
                 let permit = held.remove(0);
                 let begun = Instant::now();
                 permit.release().unwrap();
                 let (permit, entered) = waiter.join().unwrap();
-                times.push(entered.saturating_duration_since(begun));
+                ours.push(entered.saturating_duration_since(begun));
                 held.push(permit);
-                thread::sleep(Duration::from_millis(10));
+                bare.push(put_to_watch(&api, format!("watched/{name}/{}", bare.len())));
             }
         }
-        line(&format!("hand-over, k = {k}, {waiters} waiting"), median(times), bare, "put to watch");
+        line(&format!("hand-over, k = {k}, {waiters} waiting"), median(ours), median(bare), "put to watch");
     }
 }
 
@@ -262,9 +263,11 @@ fn etcdctl(cluster: &Cluster) {
 
 fn main() {
     let cluster = Cluster::start();
-    println!("three servers on this machine, without fsync; medians");
-    uncontended(&cluster);
-    hand_over(&cluster);
+    println!("three servers on this machine, without fsync; medians, three times for their spread");
+    for _ in 0..3 {
+        uncontended(&cluster);
+        hand_over(&cluster);
+    }
     etcdctl(&cluster);
     events(&cluster);
 }

@@ -33,7 +33,8 @@ const SECTION: Duration = Duration::from_millis(5);
 
 async fn scale(waiters: usize, k: usize) -> (Traffic, f64) {
     let model = Model::new(LATENCIES);
-    let settings = Settings { prefix: "q/".to_string(), k, time: Duration::from_secs(1_000_000), guard: None };
+    let settings =
+        Settings { prefix: "q/".to_string(), k, names: true, time: Duration::from_secs(1_000_000), guard: None };
     let session = Session::with(model.clone(), settings);
     let lock = Arc::new(fischer_queue_names::new(&mut Keys::new("q/"), Size { n: usize::MAX, k }));
     let (entries, is_over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));

@@ -143,8 +143,6 @@ pub struct Watch {
     pub key: String,
     /// Whether it is a prefix.
     pub is_prefix: bool,
-    /// Whether only deletions are wanted.
-    pub deletions: bool,
 }
 
 /// A change.
@@ -152,6 +150,8 @@ pub struct Watch {
 pub struct Event {
     /// The key.
     pub key: String,
+    /// Its value; empty if it was deleted.
+    pub value: Vec<u8>,
     /// Whether it was deleted.
     pub is_deletion: bool,
     /// The revision.

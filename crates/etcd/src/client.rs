@@ -11,7 +11,7 @@ use std::{
 use etcd_client::{
     Certificate, Client as Connection, Compare as EtcdCompare, CompareOp, ConnectOptions, DeleteOptions, EventType,
     GetOptions, Identity, KeyValue, PutOptions, SortOrder, SortTarget, TlsOptions, Txn, TxnOp, TxnOpResponse,
-    WatchFilterType, WatchOptions, WatchStream,
+    WatchOptions, WatchStream,
 };
 use tokio::time::timeout;
 
@@ -227,9 +227,6 @@ impl Api for Client {
             if watch.is_prefix {
                 options = options.with_prefix();
             }
-            if watch.deletions {
-                options = options.with_filters([WatchFilterType::NoPut]);
-            }
             // The first answer says that the watch has begun.
             let watching = self.ask(async |connection| {
                 let mut stream = connection.watch(watch.key, Some(options)).await?;
@@ -285,6 +282,7 @@ impl Events for Stream {
                     let kv = event.kv()?;
                     Some(Event {
                         key: text(kv.key()),
+                        value: kv.value().to_vec(),
                         is_deletion: event.event_type() == EventType::Delete,
                         revision: kv.mod_revision(),
                     })

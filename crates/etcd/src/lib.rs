@@ -12,7 +12,7 @@
 //! use doorway_memory::{Memory, Space};
 //!
 //! let address: Address = "etcd://10.0.0.1:2379,10.0.0.2:2379".parse()?;
-//! let settings = Settings { prefix: "counters/".to_string(), k: 1, time: Duration::from_secs(10), guard: None };
+//! let settings = Settings { prefix: "counters/".to_string(), k: 1, names: false, time: Duration::from_secs(10), guard: None };
 //! let session = Session::new(&address, settings)?; // connects when it is first asked
 //! let visits = Keys::new("counters/").shared("visits", 0_u64);
 //! let count = move || Etcd::blocking(session.clone()).fetch_add(&visits, 1); // a read and a conditional write

@@ -116,7 +116,7 @@ impl Session {
                 Answer::Done(outcome.held)
             }
             Access::Change(key, revision) => {
-                let watch = Watch { key: key.to_string(), is_prefix: false, deletions: false };
+                let watch = Watch { key: key.to_string(), is_prefix: false };
                 // Whatever ends the watch, the caller looks at the register again.
                 let seen = async {
                     let mut events = self.api().watch(watch).await?;

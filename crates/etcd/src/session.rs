@@ -15,7 +15,7 @@ use crate::{
     Address, Error, Lease,
     api::{Answer, Api, Outcome, Transaction},
     client::Client,
-    queue::Joined,
+    queue::{Joined, Successor},
     runtime,
 };
 
@@ -23,7 +23,7 @@ use crate::{
 const PATIENCE: Duration = Duration::from_secs(6);
 
 /// The first pause after a request that failed, and the longest.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 const MAX_PAUSE: Duration = Duration::from_millis(500);
 
 /// The shortest time to live of a lease that etcd grants reliably.
@@ -38,6 +38,8 @@ pub struct Settings {
     pub k: usize,
     /// The time to live of its lease.
     pub time: Duration,
+    /// Whether those who enter claim names, so that whoever leaves can give its own to the next waiter.
+    pub names: bool,
     /// A key with a value without which nobody can join its queue.
     pub guard: Option<(String, String)>,
 }
@@ -49,6 +51,8 @@ pub struct Session {
     lease: sync::Mutex<Option<Arc<Lease>>>,
     pub(crate) state: Mutex<State>,
     trips: AtomicU64,
+    /// How many keys were made for passages.
+    pub(crate) passages: AtomicU64,
 }
 
 /// What the processes of a session have in etcd.
@@ -60,6 +64,8 @@ pub(crate) struct State {
     pub(crate) claims: HashMap<Pid, HashMap<String, i64>>,
     /// By process: what others may read about it.
     pub(crate) descriptions: HashMap<Pid, String>,
+    /// Who is next, while there are holders with names.
+    pub(crate) successor: Option<Successor>,
 }
 
 impl Session {
@@ -75,8 +81,8 @@ impl Session {
     #[must_use]
     pub fn with(api: Arc<dyn Api>, settings: Settings) -> Arc<Session> {
         let settings = Settings { time: settings.time.max(MIN_TIME), ..settings };
-        let (lease, state, trips) = (sync::Mutex::default(), Mutex::default(), AtomicU64::new(0));
-        Arc::new(Session { api, settings, lease, state, trips })
+        let (lease, state) = (sync::Mutex::default(), Mutex::default());
+        Arc::new(Session { api, settings, lease, state, trips: AtomicU64::new(0), passages: AtomicU64::new(0) })
     }
 
     /// The settings.
@@ -142,18 +148,26 @@ impl Session {
     /// # Errors
     /// If the cluster does not answer, or refuses.
     pub async fn transact(&self, transaction: Transaction) -> Result<Outcome, Error> {
+        Ok(self.transact_noting(transaction).await?.0)
+    }
+
+    /// The same; and whether it was asked more than once.
+    pub(crate) async fn transact_noting(&self, transaction: Transaction) -> Result<(Outcome, bool), Error> {
         let lease = self.lease.lock().await.clone();
+        let times = AtomicU64::new(0);
         let ask = || {
             self.trips.fetch_add(1, SeqCst);
+            times.fetch_add(1, SeqCst);
             self.api.transact(transaction.clone())
         };
-        match lease {
+        let answer = match lease {
             None => self.persist(PATIENCE, ask).await,
             Some(lease) => tokio::select! {
                 answer = self.persist(Duration::MAX, ask) => answer,
                 () = lease.falls_below(Duration::ZERO) => Err(Error::Lost),
             },
-        }
+        };
+        Ok((answer?, times.load(SeqCst) > 1))
     }
 
     /// Asks until there is an answer, or the patience is over.

@@ -10,6 +10,7 @@ mod expiries;
 mod knobs;
 mod limits;
 mod linked;
+mod names;
 mod remote;
 mod rules;
 mod safe;

@@ -83,7 +83,7 @@ impl Options {
     }
 
     fn plain_session(&self) -> Result<Arc<Session>, Error> {
-        self.session(Settings { prefix: PREFIX.to_string(), k: 1, time: self.time, guard: None })
+        self.session(Settings { prefix: PREFIX.to_string(), k: 1, names: false, time: self.time, guard: None })
     }
 
     pub(super) async fn opened(self, name: String, k: Option<usize>, creates: bool) -> Result<Semaphore, Error> {
@@ -113,7 +113,8 @@ impl Options {
             return Err(Error::OtherK { name, found, asked });
         }
         let guard = Some((key, found.to_string()));
-        let session = self.session(Settings { prefix: prefix.clone(), k: found, time: self.time, guard })?;
+        let session =
+            self.session(Settings { prefix: prefix.clone(), k: found, names: true, time: self.time, guard })?;
         let lock = fischer_queue_names::new(&mut Keys::new(prefix), Size { n: usize::MAX, k: found });
         let arguments = || env::args_os().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ");
         let what = self.what.unwrap_or_else(arguments);

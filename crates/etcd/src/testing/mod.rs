@@ -118,7 +118,8 @@ impl Cluster {
     /// If the environment names a user without a password.
     #[must_use]
     pub fn session(&self, prefix: &str, k: usize) -> Arc<Session> {
-        let settings = Settings { prefix: prefix.to_string(), k, time: Duration::from_secs(10), guard: None };
+        let settings =
+            Settings { prefix: prefix.to_string(), k, names: false, time: Duration::from_secs(10), guard: None };
         Session::new(&self.address(), settings).expect("the environment is well-formed")
     }
 

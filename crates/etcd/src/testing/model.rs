@@ -143,17 +143,19 @@ impl State {
         self.traffic.writes += u64::from(writes);
         let (mut found, mut events, revision) = (Vec::new(), Vec::new(), self.revision);
         for op in ops {
-            let mut change =
-                |key: &str, is_deletion| events.push(Event { key: key.to_string(), is_deletion, revision });
+            let mut change = |key: &str, value: Option<&[u8]>| {
+                let (value, is_deletion) = (value.unwrap_or_default().to_vec(), value.is_none());
+                events.push(Event { key: key.to_string(), value, is_deletion, revision });
+            };
             found.push(match op {
                 Op::Put { key, value, .. } => {
-                    change(key, false);
+                    change(key, Some(value));
                     self.put(key, value);
                     Vec::new()
                 }
                 Op::Delete(key) => {
                     if self.keys.contains_key(key) {
-                        change(key, true);
+                        change(key, None);
                     }
                     self.delete(key);
                     Vec::new()
@@ -161,7 +163,7 @@ impl State {
                 Op::DeleteAll(prefix) => {
                     let keys: Vec<String> = self.with_prefix(prefix).map(|entry| entry.key.clone()).collect();
                     for key in keys {
-                        change(&key, true);
+                        change(&key, None);
                         self.delete(&key);
                     }
                     Vec::new()
@@ -181,8 +183,7 @@ impl State {
                 let Some(watches) = self.watches.get_mut(key) else { continue };
                 watches.retain(|(_, sender)| !sender.is_closed());
                 for (watch, sender) in watches.iter() {
-                    let is_wanted = event.is_deletion || !watch.deletions;
-                    if is_wanted && (watch.is_prefix || event.key == watch.key) {
+                    if watch.is_prefix || event.key == watch.key {
                         self.traffic.events += 1;
                         let _ = sender.send(event.clone());
                     }

@@ -15,7 +15,10 @@ use doorway_etcd::{
     testing::Cluster,
 };
 
-use crate::order::passages;
+use crate::{
+    monitor::{Event as Logged, Log},
+    order::passages,
+};
 
 /// A connection that loses, repeats and delays at random.
 struct Faulty {
@@ -31,24 +34,37 @@ impl Faulty {
         })
     }
 
-    /// True once in `times`.
-    fn happens(&self, times: u64) -> bool {
+    /// A random number below `end`.
+    fn below(&self, end: u64) -> u64 {
         let next = |x: u64| {
             let x = x ^ x << 13;
             let x = x ^ x >> 7;
             x ^ x << 17
         };
         let before = self.random.fetch_update(SeqCst, SeqCst, |x| Some(next(x))).unwrap();
-        next(before) % times == 0
+        next(before) % end
     }
 
-    async fn disturbed<T>(&self, ask: impl Fn() -> Answer<'static, T>) -> Result<T, Error> {
+    /// True once in `times`.
+    fn happens(&self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    async fn disturbed<T: 'static>(&self, ask: impl Fn() -> Answer<'static, T>) -> Result<T, Error> {
         let lost = |why: &str| Err(Error::Unreachable { address: "nowhere".to_string(), why: why.to_string() });
         if self.happens(10) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         if self.happens(15) {
             return lost("the request was lost");
+        }
+        if self.happens(10) {
+            let (late, after) = (ask(), Duration::from_millis(self.below(100)));
+            tokio::spawn(async move {
+                tokio::time::sleep(after).await;
+                drop(late.await);
+            });
+            return lost("the request was late");
         }
         if self.happens(15) {
             let _ = ask().await;
@@ -135,6 +151,48 @@ fn lost_and_repeated_requests_and_answers_do_no_harm() {
         passages(10, 8, k, &format!("faulty-{k}"), |caller| {
             Options::on(Faulty::new(&sessions[caller], caller as u64 + 1000 * k as u64))
         });
+    }
+}
+
+/// Callers that abort beside others to which names are handed over, with late copies of all requests.
+#[test]
+fn a_name_given_to_a_waiter_that_aborts_is_not_lost() {
+    let cluster = Cluster::start();
+    for k in [2, 3] {
+        let (name, log) = (format!("aborts-{k}"), Arc::new(Log::default()));
+        let callers: Vec<_> = (0..10)
+            .map(|caller| {
+                let faulty = Faulty::new(&cluster.session("unused/", 1), caller + 100 * k as u64);
+                let semaphore = Options::on(faulty.clone()).open(&name, k).unwrap();
+                let log = log.clone();
+                thread::spawn(move || {
+                    let mut entries = 0;
+                    for round in 0..20 {
+                        let patience = match round % 3 {
+                            0 => Duration::MAX,
+                            _ => Duration::from_millis(faulty.below(150)),
+                        };
+                        let Some(permit) = semaphore.acquire_timeout(patience).unwrap() else { continue };
+                        log.note(Logged::Enters(permit.arrival(), permit.index(), permit.token()));
+                        thread::sleep(Duration::from_millis(faulty.below(20)));
+                        log.note(Logged::Leaves(permit.arrival()));
+                        permit.release().unwrap();
+                        entries += 1;
+                    }
+                    (semaphore, entries)
+                })
+            })
+            .collect();
+        let ended: Vec<_> = callers.into_iter().map(|caller| caller.join().unwrap()).collect();
+        let entries = ended.iter().map(|(_, entries)| entries).sum();
+        log.judge(k, entries);
+        // The leases still exist, so whatever was lost would be there. What says who has left stays until they end.
+        thread::sleep(Duration::from_millis(200));
+        let keys = cluster.etcdctl(&["get", "--prefix", "--keys-only", &format!("doorway/{name}/")]);
+        let keys: Vec<_> = keys.split_whitespace().filter(|key| !key.contains("/V.left/")).collect();
+        assert_eq!(keys, [format!("doorway/{name}/K")]);
+        let permits: Vec<_> = (0..k).map(|i| ended[i].0.try_acquire().unwrap().expect("it is free")).collect();
+        drop(permits);
     }
 }
 
