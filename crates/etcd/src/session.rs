@@ -60,8 +60,8 @@ pub struct Session {
 pub(crate) struct State {
     /// By process: where it is in the queue.
     pub(crate) joined: HashMap<Pid, Joined>,
-    /// By process: the names that it has, as keys, and the revisions of the claims.
-    pub(crate) claims: HashMap<Pid, HashMap<String, i64>>,
+    /// By process: the names that it has, as keys, with their numbers and the revisions of the claims.
+    pub(crate) claims: HashMap<Pid, HashMap<String, (usize, i64)>>,
     /// By process: what others may read about it.
     pub(crate) descriptions: HashMap<Pid, String>,
     /// Who is next, while there are holders with names.

@@ -36,8 +36,8 @@ pub(crate) struct Joined {
     has_waited: bool,
     /// Whether it is among the first k.
     pub(crate) is_admitted: bool,
-    /// The names that it gives up when it leaves.
-    unclaimed: Vec<String>,
+    /// The names that it gives up when it leaves, as keys and as numbers.
+    unclaimed: Vec<(String, usize)>,
 }
 
 /// What a waiter learns.
@@ -190,9 +190,9 @@ impl Session {
                 Err(error) => return Err(error),
             }
         }
-        // Whoever still has to claim a name shows that together with the claim.
+        // Whoever has a name of several is marked together with that.
         if joined.has_waited && !self.gives_names() {
-            self.mark(p, &joined, 0);
+            self.mark(p, &joined);
         }
         joined.is_admitted = true;
         self.state().joined.insert(p, joined);
@@ -242,9 +242,9 @@ impl Session {
     }
 
     /// Shows in the process's key that it has entered, so that its successor knows that it is next. Nobody waits for that.
-    fn mark(&self, p: Pid, joined: &Joined, index: usize) {
+    fn mark(&self, p: Pid, joined: &Joined) {
         let (api, joined) = (self.api().clone(), joined.clone());
-        let (value, lease) = (self.description(p, Some(index)), lease_of(&joined.key));
+        let (value, lease) = (self.description(p, Some(0)), lease_of(&joined.key));
         tokio::spawn(async move {
             let put = Op::Put { key: joined.key.clone(), value, lease };
             let when = vec![Compare::Created(joined.key, joined.created)];
@@ -284,7 +284,7 @@ impl Session {
     pub(crate) async fn leave(&self, p: Pid) -> Result<(), Error> {
         let Some(joined) = self.state().joined.get(&p).cloned() else { return Ok(()) };
         let has_left = match &joined.unclaimed[..] {
-            [name] => self.hand_over(&joined, name).await?,
+            [(name, index)] => self.hand_over(&joined, name, *index).await?,
             _ => false,
         };
         if joined.created == 0 {
@@ -303,7 +303,7 @@ impl Session {
 
     /// Leaves the queue as a process that nobody gives a name any more.
     async fn exit(&self, joined: &Joined) -> Result<(), Error> {
-        let names = joined.unclaimed.iter().cloned().map(Op::Delete);
+        let names = joined.unclaimed.iter().map(|(name, _)| Op::Delete(name.clone()));
         let then = joined.departure().into_iter().chain(names).collect();
         let when = vec![Compare::Created(joined.key.clone(), joined.created)];
         self.finish(Transaction { when, then, otherwise: vec![] }).await.map(drop)

@@ -26,6 +26,8 @@ struct Next {
     /// Its key in the queue, and the revision at which that was created.
     key: String,
     created: i64,
+    /// What others may read about it.
+    what: String,
     /// The revision at which it showed that it is next; none if it does not any more.
     shown: Option<i64>,
     /// The revision of the store at which this was seen.
@@ -93,11 +95,12 @@ async fn attend(api: Arc<dyn Api>, key: String, next: Arc<Mutex<Option<Next>>>) 
 }
 
 impl Next {
-    /// From the value of the key: the waiter's own key, and the revision at which that was created.
+    /// From the value of the key: three lines.
     fn of(value: &[u8], shown: Option<i64>, revision: i64) -> Next {
         let text = String::from_utf8_lossy(value);
-        let (created, key) = text.split_once(' ').unwrap_or_default();
-        Next { key: key.to_string(), created: created.parse().unwrap_or(0), shown, revision }
+        let mut lines = text.splitn(3, '\n');
+        let mut line = || lines.next().unwrap_or_default().to_string();
+        Next { created: line().parse().unwrap_or(0), key: line(), what: line(), shown, revision }
     }
 }
 
@@ -121,7 +124,8 @@ impl Session {
     /// Shows that a waiter is next, unless another one is shown, and lists the queue.
     pub(super) async fn show_next(&self, queue: &str, p: Pid, joined: &Joined, k: usize) -> Result<Listing, Error> {
         let lease = lease_of(&joined.key);
-        let value = format!("{} {}", joined.created, joined.key).into_bytes();
+        let what = self.state().descriptions.get(&p).cloned().unwrap_or_default();
+        let value = format!("{}\n{}\n{what}", joined.created, joined.key).into_bytes();
         let puts = [
             Op::Put { key: self.next_key(), value, lease },
             Op::Put { key: joined.key.clone(), value: self.description(p, None), lease },
@@ -142,10 +146,12 @@ impl Session {
     }
 
     /// Leaves the queue and gives the name to the next waiter, if one is known; returns whether that happened.
-    pub(super) async fn hand_over(&self, joined: &Joined, name: &str) -> Result<bool, Error> {
+    pub(super) async fn hand_over(&self, joined: &Joined, name: &str, index: usize) -> Result<bool, Error> {
         let next = self.state().successor.as_ref().and_then(Successor::next);
-        let Some(Next { key, created, shown: Some(shown), .. }) = next else { return Ok(false) };
-        let give = Op::Put { key: name.to_string(), value: key.clone().into_bytes(), lease: lease_of(&key) };
+        let Some(Next { key, created, what, shown: Some(shown), .. }) = next else { return Ok(false) };
+        let lease = lease_of(&key);
+        let give = Op::Put { key: name.to_string(), value: key.clone().into_bytes(), lease };
+        let mark = Op::Put { key: key.clone(), value: format!("{index} {what}").into_bytes(), lease };
         self.finish(Transaction {
             when: vec![
                 Compare::Created(joined.key.clone(), joined.created),
@@ -153,7 +159,7 @@ impl Session {
                 Compare::Created(key, created),
             ],
             // The waiter sees the name before it sees that it is among the first k.
-            then: [give, Op::Delete(self.next_key())].into_iter().chain(joined.departure()).collect(),
+            then: [give, mark, Op::Delete(self.next_key())].into_iter().chain(joined.departure()).collect(),
             otherwise: vec![],
         })
         .await
@@ -190,12 +196,13 @@ impl Session {
     pub(crate) async fn unclaim(&self, name: &str, p: Pid) -> Result<(), Error> {
         let claimed = {
             let mut state = self.state();
-            let Some(&claimed) = state.claims.get(&p).and_then(|claims| claims.get(name)) else { return Ok(()) };
+            let claimed = state.claims.get(&p).and_then(|claims| claims.get(name));
+            let Some(&(index, revision)) = claimed else { return Ok(()) };
             if let Some(joined) = state.joined.get_mut(&p) {
-                joined.unclaimed.push(name.to_string());
+                joined.unclaimed.push((name.to_string(), index));
                 return Ok(());
             }
-            claimed
+            revision
         };
         let when = vec![Compare::Changed(name.to_string(), claimed)];
         self.finish(Transaction { when, then: vec![Op::Delete(name.to_string())], otherwise: vec![] }).await?;
@@ -216,7 +223,7 @@ impl Session {
             Some(joined) => self.claim_as_one_of_the_first(names, p, joined).await?,
         };
         let mut state = self.state();
-        state.claims.entry(p).or_default().insert(names[at].clone(), revision);
+        state.claims.entry(p).or_default().insert(names[at].clone(), (at, revision));
         if self.gives_names() && state.successor.is_none() {
             state.successor = Some(Successor::watch(self.api().clone(), self.next_key(), has_waited));
         }
@@ -233,7 +240,6 @@ impl Session {
         loop {
             if let Some((name, revision)) = &joined.seen.given {
                 let at = names.iter().position(|other| other == name).ok_or(Error::Lost)?;
-                self.mark(p, &joined, at);
                 return Ok((at, *revision));
             }
             let (seen, next) = (&joined.seen, self.next_key());
