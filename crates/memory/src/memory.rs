@@ -201,9 +201,9 @@ pub trait Memory: Sized + 'static {
 
     /// Claims a free one of some names for process `p`; returns its index and the token of the claim. See [`Claim`].
     ///
-    /// Which one is up to the memory. By default it tries one name after the other, each in one step, and begins again after the last. Where at most as many
-    /// processes as there are names claim one or have one, the first round finds a free name: of the names before the one
-    /// that a process tries, as many were taken as other processes can have.
+    /// Which one is up to the memory. By default it tries one name after the other, each in one step, and begins again
+    /// after the last. Where at most as many processes as there are names claim one or have one, the first round finds a
+    /// free name: of the names before the one that a process tries, as many were taken as other processes can have.
     #[inline(always)]
     #[track_caller]
     fn claim(&mut self, names: &[Self::Reg<Claim>], p: Pid) -> Result<(usize, Ticket), Self::Halt> {
