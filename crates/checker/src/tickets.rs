@@ -36,6 +36,11 @@ impl TicketSet {
         TicketSet(self.0 | other.0)
     }
 
+    /// How many there are.
+    pub(crate) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
     #[inline]
     fn contains(self, number: u32) -> bool {
         number < 128 && self.0 >> number & 1 == 1

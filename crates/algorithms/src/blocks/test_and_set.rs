@@ -37,6 +37,7 @@ impl<M: Memory> TestAndSet<M> {
 impl<M: Memory> Exclusion<M> for TestAndSet<M> {
     type Place = ();
     type Inside = ();
+    const SYMMETRIC: bool = true;
 
     fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
         Ok(())

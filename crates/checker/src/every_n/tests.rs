@@ -1,0 +1,138 @@
+//! What must be decided, what must not, and that the views of all states of a few processes are in the set.
+use doorway_algorithms::{Size, blocks::test_and_set::TestAndSet, kexclusion::ticket_k, mutex::ticket};
+use doorway_memory::{Exclusion, Memory, Pid, Space, Value};
+
+use super::{
+    EveryN, Undecided, every_n,
+    views::{Config, Views},
+};
+use crate::{Model, Property, Subject, tickets::WIDTHS};
+
+fn ticket_lock(n: usize) -> Subject {
+    Subject::lock(move |space| ticket::new(space, Size { n, k: 1 }))
+}
+
+fn ticket_k(k: usize) -> impl Fn(usize) -> Subject {
+    move |n| Subject::lock(move |space| ticket_k::new(space, Size { n, k }))
+}
+
+fn test_and_set(_: usize) -> Subject {
+    Subject::lock(TestAndSet::new)
+}
+
+#[test]
+fn exclusion_of_ticket_locks_holds_for_every_n() {
+    let found = every_n(1, ticket_lock).unwrap();
+    println!("{found}");
+    assert!(found.holds(), "{found:?}");
+    for k in 1..=3 {
+        let found = every_n(k, ticket_k(k)).unwrap();
+        println!("{found}");
+        assert!(found.holds(), "{found:?}");
+    }
+    let found = every_n(1, test_and_set).unwrap();
+    println!("{found}");
+    assert!(found.holds(), "{found:?}");
+}
+
+/// Every reachable state of `n` processes has its views in the set.
+fn is_covered(k: usize, n: usize, make: impl Fn(usize) -> Subject) {
+    let EveryN { m, .. } = every_n(k, &make).unwrap();
+    let subject = make(m + 1);
+    let mut views = Views::new(&subject, k, m, WIDTHS[0]).unwrap();
+    assert_eq!(views.close(usize::MAX).unwrap(), None);
+    let initial = views.initial(n);
+    let mut states = rustc_hash::FxHashSet::from_iter([initial.clone()]);
+    let mut waiting = vec![initial];
+    while let Some(state) = waiting.pop() {
+        assert_in_the_set(&mut views, &state, m);
+        for mover in 0..n {
+            for after in views.steps(&state, mover).unwrap() {
+                if states.insert(after.clone()) {
+                    waiting.push(after);
+                }
+            }
+        }
+    }
+    if n <= crate::symmetry::MOST {
+        let model = Model::new(n).k(k).symmetric().only([Property::Exclusion]);
+        assert_eq!(make(n).check(&model).unwrap().states, states.len() as u64, "the checker finds the same states");
+    }
+}
+
+fn assert_in_the_set(views: &mut Views<'_>, state: &Config, m: usize) {
+    if state.processes.len() == m {
+        assert!(views.contains(state), "{state:?}");
+        return;
+    }
+    for left_out in 0..state.processes.len() {
+        let smaller = views.without(state, left_out).unwrap();
+        assert_in_the_set(views, &smaller, m);
+    }
+}
+
+#[test]
+fn views_of_reachable_states_are_in_the_set() {
+    for n in 3..=6 {
+        is_covered(1, n, ticket_lock);
+        is_covered(1, n, test_and_set);
+    }
+    is_covered(2, 4, ticket_k(2));
+    is_covered(2, 5, ticket_k(2));
+}
+
+/// A ticket lock whose tickets have two bits.
+struct TwoBits<M: Memory> {
+    next: M::Reg<Bits>,
+    serving: M::Reg<Bits>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Bits(u8);
+
+impl Value for Bits {
+    fn to_word(self) -> u64 {
+        u64::from(self.0)
+    }
+    fn of_word(word: u64) -> Bits {
+        Bits(word as u8 & 3)
+    }
+}
+
+impl<M: Memory> TwoBits<M> {
+    fn new(space: &mut impl Space<Mem = M>) -> Self {
+        TwoBits { next: space.shared("next", Bits(0)), serving: space.shared("serving", Bits(0)) }
+    }
+}
+
+impl<M: Memory> Exclusion<M> for TwoBits<M> {
+    type Place = Bits;
+    type Inside = ();
+    const SYMMETRIC: bool = true;
+    fn doorway(&self, m: &mut M, _: Pid) -> Result<Bits, M::Halt> {
+        m.at("1").update(&self.next, |next| Bits((next.0 + 1) & 3))
+    }
+    fn wait(&self, m: &mut M, _: Pid, &t: &Bits) -> Result<(), M::Halt> {
+        m.at("2").until(&self.serving, move |serving| serving == t)
+    }
+    fn exit(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
+        m.at("3").update(&self.serving, |serving| Bits((serving.0 + 1) & 3))?;
+        Ok(())
+    }
+}
+
+/// Right for four processes, wrong for five.
+#[test]
+fn a_ticket_lock_with_two_bits_is_not_decided() {
+    let make = |_| Subject::lock(TwoBits::new);
+    let holds = |n| make(n).check(&Model::new(n).only([Property::Exclusion])).unwrap().holds(Property::Exclusion);
+    assert!(holds(4) && !holds(5));
+    let found = every_n(1, make).unwrap();
+    assert!(matches!(found.undecided, Some(Undecided::Crowded(_))), "{found:?}");
+}
+
+#[test]
+fn one_place_too_many_is_not_decided() {
+    let found = every_n(2, ticket_k(3)).unwrap();
+    assert!(matches!(found.undecided, Some(Undecided::Crowded(_))), "{found:?}");
+}
