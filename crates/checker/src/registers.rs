@@ -57,6 +57,7 @@ pub(crate) struct Kind {
     pub(crate) renumber: fn(u64, &mut dyn FnMut(Ticket) -> Ticket) -> u64,
     pub(crate) show: fn(u64) -> String,
     pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
+    pub(crate) tally: fn(u64) -> Option<i64>,
 }
 
 impl Kind {
@@ -71,6 +72,7 @@ impl Kind {
             renumber: |word, f| T::of_word(word).map_tickets(f).to_word(),
             show: |word| Show(T::of_word(word)).to_string(),
             domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
+            tally: |word| T::of_word(word).tally(),
         }
     }
 }

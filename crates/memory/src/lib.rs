@@ -10,6 +10,7 @@
 //! | [`Space`] | the source of registers, each with the paper's name, index and home |
 //! | [`Value`], [`Number`] | the content of a register |
 //! | [`Ticket`] | a number that can only be compared and incremented |
+//! | [`Tally`] | a number that can only be added to and compared with constants |
 //! | [`Count`] | a counter that only grows, read in rounds |
 //! | [`Linked`], [`Narrow`] | the content of a register for load-linked and store-conditional |
 //! | [`Queue`], [`Claim`] | a queue of processes, and names that its first ones claim |
@@ -79,6 +80,7 @@ mod protocol;
 mod queue;
 mod solo;
 mod space;
+mod tally;
 mod ticket;
 mod value;
 
@@ -88,12 +90,13 @@ pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;
 #[cfg(feature = "observed")]
-pub use observed::ticket_comparisons;
+pub use observed::{tally_comparisons, ticket_comparisons};
 pub use property::Property;
 pub use protocol::{Abort, Assign, Exclusion, Fence, Part, Reap};
 pub use queue::{Claim, Queue};
 pub use solo::{Solo, SoloReg};
 pub use space::{Home, Name, Registers, Space};
+pub use tally::Tally;
 pub use ticket::Ticket;
 pub use value::{Number, Value};
 

@@ -1,4 +1,4 @@
-//! Observation of ticket comparisons, which a checker needs in order to renumber tickets.
+//! Observation of comparisons, which a checker needs in order to renumber tickets, and to know which numbers are alike.
 //!
 //! Without the feature `observed` all of it compiles to nothing, so native locks do not pay for it.
 
@@ -6,10 +6,14 @@
 #[inline(always)]
 pub(crate) fn compared(_: crate::Ticket, _: crate::Ticket) {}
 
+#[cfg(not(feature = "observed"))]
+#[inline(always)]
+pub(crate) fn weighed(_: Option<i64>) {}
+
 #[cfg(feature = "observed")]
-pub(crate) use with_std::compared;
+pub(crate) use with_std::{compared, weighed};
 #[cfg(feature = "observed")]
-pub use with_std::ticket_comparisons;
+pub use with_std::{tally_comparisons, ticket_comparisons};
 
 #[cfg(feature = "observed")]
 mod with_std {
@@ -21,6 +25,29 @@ mod with_std {
     std::thread_local! {
         static OBSERVING: Cell<bool> = const { Cell::new(false) };
         static SEEN: RefCell<Vec<(Ticket, Ticket)>> = const { RefCell::new(Vec::new()) };
+        static WEIGHED: RefCell<Option<Vec<Option<i64>>>> = const { RefCell::new(None) };
+    }
+
+    #[inline(always)]
+    pub(crate) fn weighed(constant: Option<i64>) {
+        WEIGHED.with_borrow_mut(|weighed| {
+            if let Some(weighed) = weighed {
+                weighed.push(constant);
+            }
+        });
+    }
+
+    /// Runs `act` and returns its result, with every constant that it compared a [`Tally`](crate::Tally) with on this
+    /// thread; none stands for another tally.
+    ///
+    /// ```
+    /// use doorway_memory::{Tally, tally_comparisons};
+    /// assert_eq!(tally_comparisons(|| Tally::new(3) >= 1), (true, vec![Some(1)]));
+    /// ```
+    pub fn tally_comparisons<R>(act: impl FnOnce() -> R) -> (R, Vec<Option<i64>>) {
+        WEIGHED.set(Some(Vec::new()));
+        let result = act();
+        (result, WEIGHED.take().unwrap_or_default())
     }
 
     #[inline(always)]

@@ -76,6 +76,17 @@ pub trait Value: Copy + Eq + Debug + Send + Sync {
         None
     }
 
+    /// The number, if this is a [`Tally`](crate::Tally).
+    ///
+    /// ```
+    /// use doorway_memory::{Tally, Value};
+    /// assert_eq!((Tally::new(-3).tally(), 7_i64.tally()), (Some(-3), None));
+    /// ```
+    #[must_use]
+    fn tally(self) -> Option<i64> {
+        None
+    }
+
     /// Prints the value in an execution, in the papers' notation.
     ///
     /// ```

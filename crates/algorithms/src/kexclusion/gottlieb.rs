@@ -16,7 +16,7 @@
 //!
 //! Guarantees: k-exclusion, deadlock-freedom, bounded exit. Not starvation-freedom: a process that reads S only while
 //! it is below 1, or decrements it only after others have, waits for ever.
-use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
+use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space, Tally};
 
 use crate::{
     About,
@@ -53,13 +53,13 @@ pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> Gottlieb<M
 
 /// The lock; see the [module](self).
 pub struct Gottlieb<M: Memory> {
-    s: M::Reg<i64>,
+    s: M::Reg<Tally>,
 }
 
 impl<M: Memory> Gottlieb<M> {
     /// A free lock for any number of processes with capacity `k`.
     pub fn new(space: &mut impl Space<Mem = M>, k: usize) -> Self {
-        Gottlieb { s: space.shared("S", k as i64) }
+        Gottlieb { s: space.shared("S", Tally::new(k as i64)) }
     }
 }
 
@@ -75,16 +75,16 @@ impl<M: Memory> Exclusion<M> for Gottlieb<M> {
     fn wait(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
         m.spin(|m| {
             m.at("1").until(&self.s, |s| s >= 1)?;
-            if m.at("2").fetch_add(&self.s, -1)? >= 1 {
+            if m.at("2").fetch_add(&self.s, Tally::new(-1))? >= 1 {
                 return Ok(true);
             }
-            m.at("3").fetch_add(&self.s, 1)?;
+            m.at("3").fetch_add(&self.s, Tally::new(1))?;
             Ok(false)
         })
     }
 
     fn exit(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
-        m.at("4").fetch_add(&self.s, 1)?;
+        m.at("4").fetch_add(&self.s, Tally::new(1))?;
         Ok(())
     }
 }

@@ -1,21 +1,59 @@
 //! Views, and their steps.
+use std::ops::RangeInclusive;
+
+use doorway_memory::{Tally, Value, tally_comparisons};
 use rustc_hash::FxHashMap;
 
 use super::Undecided;
 use crate::{
     Error, Subject,
+    access::Op,
     automaton::{Action, Automaton, Missing},
     model::Model,
     program::Program,
+    registers::Register,
     tickets::{Closing, TicketSet},
 };
 
 /// The registers' values and the processes' local states, by their numbers in the automaton. In a view the tickets are
-/// renumbered and the processes sorted.
+/// renumbered and the processes sorted. A tally is not there: it is the sum of what the processes have added.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Config {
     pub(super) registers: Box<[u32]>,
-    pub(super) processes: Box<[u32]>,
+    pub(super) processes: Box<[Process]>,
+}
+
+/// The local state of a process, and what it has added to the tally.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Process {
+    local: u32,
+    added: i8,
+}
+
+/// The most that a process may have added to the tally, or taken from it.
+const MOST_ADDED: i64 = 8;
+
+/// The register that is a tally, and what is known of it.
+#[derive(Clone, Debug)]
+struct Counter {
+    register: usize,
+    initially: i64,
+    /// The smallest and the largest constant that it is compared with.
+    constants: Option<(i64, i64)>,
+    /// Whether processes may have added to it, or taken from it, when others look at it.
+    signs: [bool; 2],
+}
+
+impl Counter {
+    /// What a process may find, if the processes that are known of have added so much. The others may have added or taken
+    /// any amount of a sign that occurs. Numbers beyond the constants are as good as the next one beyond them.
+    fn seen(&self, added: i64, is_exact: bool) -> RangeInclusive<i64> {
+        let sum = self.initially + added;
+        let (least, most) = self.constants.map_or((sum, sum), |(least, most)| (least - 1, most + 1));
+        let clamped = sum.clamp(least, most);
+        let [falls, rises] = self.signs.map(|occurs| occurs && !is_exact);
+        (if falls { least } else { clamped })..=(if rises { most } else { clamped })
+    }
 }
 
 /// A set of views that is being closed.
@@ -29,7 +67,12 @@ pub(super) struct Views<'a> {
     /// For each view the one it comes from, and the step.
     origins: Vec<(u32, String)>,
     /// The local states met, each with its ticket, if it has one, renumbered to 1.
-    shapes: Vec<u32>,
+    shapes: Vec<Process>,
+    counter: Option<Counter>,
+    /// Whether something has become known of the tally, so that the set has to be made again.
+    is_stale: bool,
+    /// Whether the processes that are known of are all there are.
+    pub(super) is_exact: bool,
     /// What the automaton has learnt, in order.
     learnt: Vec<Missing>,
     /// Why the argument does not apply, if that has turned out.
@@ -42,7 +85,15 @@ impl<'a> Views<'a> {
         let program = &*subject.program;
         let automaton = Automaton::new(program, subject.registers.of(&model).to_vec(), &model, wide)?;
         let (ids, list, origins, shapes) = (FxHashMap::default(), Vec::new(), Vec::new(), Vec::new());
-        Ok(Views { program, automaton, k, m, ids, list, origins, shapes, learnt: Vec::new(), refused: None })
+        let tally = |(register, kind): (usize, &Register)| {
+            Some(Counter { register, initially: (kind.kind.tally)(kind.init)?, constants: None, signs: [false; 2] })
+        };
+        let mut counters = automaton.registers.iter().enumerate().filter_map(tally);
+        let counter = counters.next();
+        let refused = counters.next().map(|_| "it has more than one tally".to_string());
+        drop(counters);
+        let (learnt, is_stale, is_exact) = (Vec::new(), false, false);
+        Ok(Views { program, automaton, k, m, ids, list, origins, shapes, counter, is_stale, is_exact, learnt, refused })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -51,11 +102,27 @@ impl<'a> Views<'a> {
 
     /// The initial state of so many processes.
     pub(super) fn initial(&self, processes: usize) -> Config {
-        Config { registers: vec![0; self.automaton.registers.len()].into(), processes: vec![0; processes].into() }
+        Config {
+            registers: vec![0; self.automaton.registers.len()].into(),
+            processes: vec![Process { local: 0, added: 0 }; processes].into(),
+        }
     }
 
     /// Closes the set under steps; returns why nothing is decided, if so.
     pub(super) fn close(&mut self, limit: usize) -> Result<Option<Undecided>, Error> {
+        loop {
+            let undecided = self.close_once(limit)?;
+            if !std::mem::take(&mut self.is_stale) {
+                return Ok(undecided);
+            }
+            self.ids.clear();
+            self.list.clear();
+            self.origins.clear();
+            self.shapes.clear();
+        }
+    }
+
+    fn close_once(&mut self, limit: usize) -> Result<Option<Undecided>, Error> {
         let initial = self.initial(self.m);
         self.add(initial, 0, String::new())?;
         let mut next = 0;
@@ -69,19 +136,22 @@ impl<'a> Views<'a> {
             }
             for mover in 0..self.m {
                 for after in self.steps(&view, mover)? {
-                    let step = self.step_text("a process of the view", view.processes[mover]);
+                    let step = self.step_text("a process of the view", view.processes[mover].local);
                     self.add(after, next as u32, step)?;
                 }
             }
             for larger in self.extensions(&view)? {
                 let mover = self.m;
                 for after in self.steps_of_last(&larger)? {
-                    let step = self.step_text("another process", larger.processes[mover]);
+                    let step = self.step_text("another process", larger.processes[mover].local);
                     self.add(after, next as u32, step)?;
                 }
             }
-            if let Some(why) = self.refused.take() {
-                return Ok(Some(Undecided::DoesNotApply(why)));
+            if let Some(why) = &self.refused {
+                return Ok(Some(Undecided::DoesNotApply(why.clone())));
+            }
+            if self.is_stale {
+                return Ok(None);
             }
             next += 1;
         }
@@ -89,7 +159,7 @@ impl<'a> Views<'a> {
     }
 
     pub(super) fn holders(&self, config: &Config) -> usize {
-        let is_holder = |&&local: &&u32| self.automaton.step_info(0, local).section.is_critical();
+        let is_holder = |process: &&Process| self.automaton.step_info(0, process.local).section.is_critical();
         config.processes.iter().filter(is_holder).count()
     }
 
@@ -101,10 +171,15 @@ impl<'a> Views<'a> {
         if self.ids.contains_key(&view) {
             return Ok(());
         }
-        for &local in &view.processes {
-            let shape = match self.automaton.tickets(0, local).len() {
-                0 => local,
-                1 => self.placed(local, 1)?,
+        for &process in &view.processes {
+            if let Some(counter) = &mut self.counter {
+                let signs = [counter.signs[0] || process.added < 0, counter.signs[1] || process.added > 0];
+                self.is_stale |= signs != counter.signs;
+                counter.signs = signs;
+            }
+            let shape = match self.automaton.tickets(0, process.local).len() {
+                0 => process,
+                1 => self.placed(process, 1)?,
                 _ => {
                     self.refused.get_or_insert("a process remembers more than one ticket".to_string());
                     continue;
@@ -122,10 +197,10 @@ impl<'a> Views<'a> {
         Ok(())
     }
 
-    /// A local state with its only ticket renumbered.
-    fn placed(&mut self, local: u32, number: u32) -> Result<u32, Error> {
-        let image = TicketSet::EMPTY.with(number);
-        self.renumbered(0, local, image)
+    /// A process with its only ticket renumbered.
+    fn placed(&mut self, process: Process, number: u32) -> Result<Process, Error> {
+        let local = self.renumbered(0, process.local, TicketSet::EMPTY.with(number))?;
+        Ok(Process { local, ..process })
     }
 
     /// The content of a field with its tickets renumbered.
@@ -147,7 +222,7 @@ impl<'a> Views<'a> {
     fn extensions(&mut self, view: &Config) -> Result<Vec<Config>, Error> {
         let mut found = Vec::new();
         for shape in self.shapes.clone() {
-            let placements = if self.automaton.tickets(0, shape).is_empty() {
+            let placements = if self.automaton.tickets(0, shape.local).is_empty() {
                 vec![(view.clone(), shape)]
             } else {
                 let mut placements = Vec::new();
@@ -157,8 +232,8 @@ impl<'a> Views<'a> {
                 }
                 placements
             };
-            for (view, local) in placements {
-                let processes = view.processes.iter().copied().chain([local]).collect();
+            for (view, process) in placements {
+                let processes = view.processes.iter().copied().chain([process]).collect();
                 let larger = Config { processes, ..view };
                 if self.fits(&larger)? {
                     found.push(larger);
@@ -206,7 +281,18 @@ impl<'a> Views<'a> {
 
     fn learn(&mut self, missing: Missing) -> Result<(), Error> {
         self.learnt.push(missing);
-        self.automaton.learn(self.program, missing)
+        let (learnt, compared) = tally_comparisons(|| self.automaton.learn(self.program, missing));
+        for constant in compared {
+            let (Some(constant), Some(counter)) = (constant, &mut self.counter) else {
+                self.refused.get_or_insert("a tally is compared with another one".to_string());
+                continue;
+            };
+            let (least, most) = counter.constants.unwrap_or((constant, constant));
+            let constants = Some((least.min(constant), most.max(constant)));
+            self.is_stale |= counter.constants != constants;
+            counter.constants = constants;
+        }
+        learnt
     }
 
     /// The steps of the last process of a state, as those before it see them.
@@ -223,7 +309,7 @@ impl<'a> Views<'a> {
     pub(super) fn without(&mut self, config: &Config, left_out: usize) -> Result<Config, Error> {
         let others = config.processes.iter().enumerate().filter(|&(p, _)| p != left_out);
         let smaller =
-            Config { registers: config.registers.clone(), processes: others.map(|(_, &local)| local).collect() };
+            Config { registers: config.registers.clone(), processes: others.map(|(_, &process)| process).collect() };
         self.normal(&smaller)
     }
 
@@ -239,7 +325,7 @@ impl<'a> Views<'a> {
         let n = self.automaton.n();
         let of_registers =
             config.registers.iter().enumerate().map(|(reg, &value)| self.automaton.tickets(n + reg, value));
-        let of_processes = config.processes.iter().map(|&local| self.automaton.tickets(0, local));
+        let of_processes = config.processes.iter().map(|process| self.automaton.tickets(0, process.local));
         of_registers.chain(of_processes).fold(TicketSet::EMPTY.with_zero(), TicketSet::union)
     }
 
@@ -250,9 +336,9 @@ impl<'a> Views<'a> {
             let image = closing.image(self.automaton.tickets(n + reg, *value));
             *value = self.renumbered(n + reg, *value, image)?;
         }
-        for local in &mut renumbered.processes {
-            let image = closing.image(self.automaton.tickets(0, *local));
-            *local = self.renumbered(0, *local, image)?;
+        for process in &mut renumbered.processes {
+            let image = closing.image(self.automaton.tickets(0, process.local));
+            process.local = self.renumbered(0, process.local, image)?;
         }
         Ok(renumbered)
     }
@@ -264,32 +350,80 @@ impl<'a> Views<'a> {
         Ok(sorted)
     }
 
-    /// The same, with each process at its place: one state, or several if a new ticket may or may not have room above it.
+    /// The same, with each process at its place: one state, or several if a new ticket may or may not have room above it,
+    /// or if other processes may have changed the tally.
     fn unsorted_steps(&mut self, config: &Config, mover: usize) -> Result<Vec<Config>, Error> {
-        let local = config.processes[mover];
+        let local = config.processes[mover].local;
         let info = *self.automaton.step_info(0, local);
-        if info.action == Action::None {
-            return Ok(Vec::new());
-        }
         let reg = info.reg as usize;
-        let accesses = info.action != Action::Silent;
-        let value = if accesses { config.registers[reg] } else { 0 };
-        let (next, written) = loop {
+        match info.action {
+            Action::None => Ok(Vec::new()),
+            Action::Silent => {
+                let (next, _) = self.step(local, 0)?;
+                let mut after = config.clone();
+                after.processes[mover].local = next;
+                self.renumbered_steps(config, &after)
+            }
+            _ if self.counter.as_ref().is_some_and(|counter| counter.register == reg) => {
+                self.steps_on_the_tally(config, mover)
+            }
+            Action::Write | Action::ReadsValue => {
+                let (next, written) = self.step(local, config.registers[reg])?;
+                let mut after = config.clone();
+                after.processes[mover].local = next;
+                after.registers[reg] = written;
+                self.renumbered_steps(config, &after)
+            }
+        }
+    }
+
+    /// The next local state and the value written.
+    fn step(&mut self, local: u32, value: u32) -> Result<(u32, u32), Error> {
+        loop {
             match self.automaton.step(self.automaton.step_info(0, local), value) {
-                Some(step) => break step,
+                Some(step) => return Ok(step),
                 None => self.learn(Missing::Step { process: 0, local, value })?,
             }
-        };
-        let mut after = config.clone();
-        after.processes[mover] = next;
-        if accesses {
-            after.registers[reg] = written;
         }
-        let (before, tickets) = (self.tickets(config), self.tickets(&after));
+    }
+
+    fn steps_on_the_tally(&mut self, config: &Config, mover: usize) -> Result<Vec<Config>, Error> {
+        let Process { local, added } = config.processes[mover];
+        let op = self.automaton.local(0, local).access.map(|access| access.op);
+        if !matches!(op, Some(Op::Read | Op::Test | Op::FetchAdd)) {
+            self.refused.get_or_insert("a tally is written, and not only added to".to_string());
+            return Ok(Vec::new());
+        }
+        let Some(counter) = self.counter.clone() else { return Ok(Vec::new()) };
+        let (reg, known) = (counter.register, config.processes.iter().map(|process| i64::from(process.added)).sum());
+        let mut successors = Vec::new();
+        for number in counter.seen(known, self.is_exact) {
+            let word = Tally::new(number).to_word();
+            if self.automaton.known_value(reg, word, None).is_none() {
+                self.learn(Missing::Value { reg: reg as u32, word })?;
+            }
+            let value = self.automaton.known_value(reg, word, None).expect("it was learnt");
+            let (next, written) = self.step(local, value)?;
+            let by = self.automaton.word(reg, written).cast_signed() - number;
+            let sum = i64::from(added) + by;
+            if sum.abs() > MOST_ADDED {
+                self.refused.get_or_insert("a process adds more and more to a tally".to_string());
+                return Ok(Vec::new());
+            }
+            let mut after = config.clone();
+            after.processes[mover] = Process { local: next, added: sum as i8 };
+            successors.extend(self.renumbered_steps(config, &after)?);
+        }
+        Ok(successors)
+    }
+
+    /// The states after a step, with their tickets renumbered.
+    fn renumbered_steps(&mut self, before: &Config, after: &Config) -> Result<Vec<Config>, Error> {
+        let (before, tickets) = (self.tickets(before), self.tickets(after));
         let wide = self.automaton.wide;
         let mut successors = Vec::new();
         for roomy in tickets.splits(before, wide).subsets() {
-            successors.push(self.renumber(&after, &Closing::of(tickets, roomy, wide))?);
+            successors.push(self.renumber(after, &Closing::of(tickets, roomy, wide))?);
         }
         Ok(successors)
     }
@@ -305,8 +439,10 @@ impl<'a> Views<'a> {
         let mut at = to;
         while at != 0 {
             let (from, step) = &self.origins[at as usize];
-            let sections =
-                self.list[at as usize].processes.iter().map(|&local| self.automaton.step_info(0, local).section);
+            let sections = self.list[at as usize]
+                .processes
+                .iter()
+                .map(|process| self.automaton.step_info(0, process.local).section);
             let sections: Vec<String> = sections.map(|section| section.to_string()).collect();
             steps.push(format!("{step}: {}", sections.join(", ")));
             at = *from;
