@@ -1,6 +1,6 @@
 //! The campaigns: kinds of programs and of questions about them. A campaign and a seed always give the same case.
 use crate::{
-    catalogue::{Named, k_locks, locks},
+    catalogue::{Named, fenced_locks, k_locks, locks},
     compare::{Job, fits, has_tickets},
     games::{heavy_and_light, one_register, overtaken, ticket_games},
     lang::{Program, Stmt, Ty},
@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// The names of all campaigns.
-pub const NAMES: [&str; 25] = [
+pub const NAMES: [&str; 26] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -48,6 +48,7 @@ pub const NAMES: [&str; 25] = [
     "limits",
     "exclusion-only",
     "parts-limited",
+    "expiries",
 ];
 
 const PALETTE: Palette =
@@ -121,9 +122,10 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
             from.extend(locks(n));
             pick(random, that(from, &without_tickets))
         }
-        "deaths" | "aborts" | "deaths-and-aborts" | "tso-deaths" => {
+        "deaths" | "aborts" | "deaths-and-aborts" | "tso-deaths" | "expiries" => {
             setup.n = 2;
             setup.deaths = campaign != "aborts";
+            setup.expiries = campaign == "expiries";
             setup.aborts = campaign == "aborts" || campaign == "deaths-and-aborts" || random.chance(20);
             setup.crashes = usize::from(random.chance(15));
             if campaign == "tso-deaths" {
@@ -132,6 +134,9 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
             }
             let mut from = locks(2);
             from.extend(k_locks(2, 1));
+            if campaign == "expiries" && random.chance(60) {
+                from = fenced_locks();
+            }
             let (deaths, aborts) = (setup.deaths, setup.aborts);
             let mut program = pick(random, from);
             if deaths && program.reap.is_none() {

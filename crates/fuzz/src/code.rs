@@ -21,6 +21,17 @@ pub enum Instr {
     Advance(usize, usize),
 }
 
+impl Instr {
+    /// Whether it makes an access that changes nothing.
+    pub fn reads(&self) -> bool {
+        matches!(
+            self,
+            Instr::Branch(..)
+                | Instr::Access(Stmt::Read(..) | Stmt::Test(..) | Stmt::LoadLinked(..) | Stmt::ReadLinked(..))
+        )
+    }
+}
+
 /// Compiles a section.
 pub fn compile(stmts: &[Stmt], fence_after_writes: bool) -> Vec<Instr> {
     let mut code = Vec::new();

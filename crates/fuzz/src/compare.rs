@@ -193,6 +193,7 @@ impl Comparison<'_> {
             Property::Fcfs => answers.fcfs,
             Property::KFcfs => answers.k_fcfs,
             Property::Rule | Property::Assignment => answers.rule,
+            Property::Fenced => answers.fenced,
             _ => None,
         };
         let violated = match property {

@@ -30,6 +30,8 @@ pub struct Graph {
     pub buffered: Vec<u8>,
     /// Whether names or outcomes break the rule, in each state.
     pub breaks_rule: Vec<bool>,
+    /// Whether a resource has refused a holder, in each state.
+    pub refused: Vec<bool>,
     /// The steps from each state.
     pub edges: Vec<Vec<Edge>>,
     /// Whether steps were left out because of the cap or the limit on states.
@@ -56,6 +58,7 @@ pub fn explore(machine: &Machine<'_>, limits: Limits) -> Graph {
         depth: Vec::new(),
         buffered: Vec::new(),
         breaks_rule: Vec::new(),
+        refused: Vec::new(),
         edges: Vec::new(),
         cut: false,
         overlaps: false,
@@ -71,6 +74,7 @@ pub fn explore(machine: &Machine<'_>, limits: Limits) -> Graph {
         graph.depth.push(depth);
         graph.buffered.push(machine.buffered(&state));
         graph.breaks_rule.push(machine.breaks_rule(&state));
+        graph.refused.push(machine.is_refused(&state));
         ids.insert(state.clone(), id);
         states.push(state);
         id
@@ -85,6 +89,9 @@ pub fn explore(machine: &Machine<'_>, limits: Limits) -> Graph {
     }
     if machine.setup.aborts {
         acts.extend((0..n).map(Act::Abort));
+    }
+    if machine.setup.expiries {
+        acts.extend((0..n).flat_map(|p| [Act::Expire(p), Act::FindOut(p)]));
     }
     let mut at = 0;
     while at < states.len() {

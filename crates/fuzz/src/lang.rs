@@ -15,6 +15,9 @@ pub const LOOPS: usize = 2;
 /// The most registers a program may declare, arrays counted by length.
 pub const MAX_REGISTERS: usize = 16;
 
+/// The names, and so the resources, of a lock with tokens.
+pub const RESOURCES: usize = 2;
+
 /// What a register holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ty {
@@ -265,11 +268,18 @@ pub struct Program {
     pub abort: Option<Vec<Stmt>>,
     /// Whether number local 0 is the holder's name.
     pub assigns: bool,
+    /// Whether holders with names have tokens too: ticket local 0 is the token.
+    pub fenced: bool,
     /// If it is a part: its rule, and whether processes call again and again.
     pub part: Option<(Rule, bool)>,
 }
 
 impl Program {
+    /// The name of a holder whose number local 0 is `number`.
+    pub fn name(&self, number: i64) -> usize {
+        number.rem_euclid(if self.fenced { RESOURCES as i64 } else { 256 }) as usize
+    }
+
     /// The sections of the program.
     pub fn sections(&self) -> impl Iterator<Item = &Vec<Stmt>> {
         [Some(&self.doorway), Some(&self.wait), Some(&self.exit), self.reap.as_ref(), self.abort.as_ref()]
@@ -484,7 +494,9 @@ impl fmt::Display for Program {
                 printer.block(section, 1)?;
             }
         }
-        if self.assigns {
+        if self.fenced {
+            writeln!(f, "the name is n0 modulo {RESOURCES}, the token is t0")?;
+        } else if self.assigns {
             writeln!(f, "the name is n0")?;
         }
         if let Some((rule, again)) = self.part {

@@ -2,10 +2,10 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use doorway_memory::{
-    Abort, Assign, Exclusion, Home, Linked, Local, Memory, Name, Part, Pid, Reap, Sink, Source, Space, Ticket,
+    Abort, Assign, Exclusion, Fence, Home, Linked, Local, Memory, Name, Part, Pid, Reap, Sink, Source, Space, Ticket,
 };
 
-use crate::lang::{BOOLS, Cond, Decl, Index, LOOPS, NUMS, Num, Program, Ref, Rhs, Stmt, TICKETS, Tick, Ty};
+use crate::lang::{BOOLS, Cond, Decl, Index, LOOPS, NUMS, Num, Program, RESOURCES, Ref, Rhs, Stmt, TICKETS, Tick, Ty};
 
 /// A process's locals.
 #[derive(Clone, Debug, Default)]
@@ -367,11 +367,25 @@ impl<M: Memory, const ALIKE: bool> Exclusion<M> for Interpreted<M, ALIKE> {
     fn names(&self) -> Option<&dyn Assign<Env>> {
         if self.program.assigns { Some(self) } else { None }
     }
+
+    fn tokens(&self) -> Option<&dyn Fence<Env>> {
+        if self.program.fenced { Some(self) } else { None }
+    }
 }
 
 impl<M: Memory, const ALIKE: bool> Assign<Env> for Interpreted<M, ALIKE> {
     fn name(&self, inside: &Env) -> usize {
-        inside.nums[0].rem_euclid(256) as usize
+        self.program.name(inside.nums[0])
+    }
+}
+
+impl<M: Memory, const ALIKE: bool> Fence<Env> for Interpreted<M, ALIKE> {
+    fn token(&self, inside: &Env) -> Ticket {
+        inside.tickets[0]
+    }
+
+    fn resources(&self) -> usize {
+        RESOURCES
     }
 }
 

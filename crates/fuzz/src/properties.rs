@@ -49,6 +49,8 @@ pub struct Answers {
     pub endless_call: bool,
     /// The length of the shortest execution that breaks the rule or the assignment of names.
     pub rule: Option<u32>,
+    /// The length of the shortest execution in which a resource refuses a holder.
+    pub fenced: Option<u32>,
 }
 
 /// The sections that a process must leave eventually.
@@ -76,6 +78,7 @@ pub fn answers(graph: &Graph, setup: &Setup) -> Answers {
         endless_doorway: endless(Sec::Doorway),
         endless_call: endless(Sec::Wait),
         rule: judge.nearest(|state| graph.breaks_rule[state]),
+        fenced: judge.nearest(|state| graph.refused[state]),
     }
 }
 
@@ -92,7 +95,7 @@ impl Judge<'_> {
     }
 
     fn holders(&self, state: usize) -> usize {
-        (0..self.graph.n).filter(|&p| self.sec(state, p) == Sec::Critical).count()
+        (0..self.graph.n).filter(|&p| self.sec(state, p).is_critical()).count()
     }
 
     fn nearest(&self, bad: impl Fn(usize) -> bool) -> Option<u32> {
@@ -110,7 +113,7 @@ impl Judge<'_> {
     fn keeps(&self, p: usize, without_progress: bool) -> bool {
         let graph = self.graph;
         let keep = |from: usize, act: Act, to: usize| {
-            let Act::Step(q) = act else { return !matches!(act, Act::Die(_)) };
+            let Act::Step(q) = act else { return !matches!(act, Act::Die(_) | Act::Expire(_)) };
             let leaves = self.sec(from, q) == Sec::Exit && self.sec(to, q) == Sec::Remainder;
             !(without_progress && (leaves || self.enters(from, act, to).is_some()))
         };
@@ -132,7 +135,7 @@ impl Judge<'_> {
                         match edge.act {
                             Act::Step(q) => *stepping |= 1 << q,
                             Act::Drain(q) => *draining |= 1 << q,
-                            Act::Die(_) | Act::Abort(_) => {}
+                            Act::Die(_) | Act::Abort(_) | Act::Expire(_) | Act::FindOut(_) => {}
                         }
                     }
                 }

@@ -57,6 +57,9 @@ pub fn replay(machine: &Machine<'_>, execution: &Execution) -> Result<Trace, Str
         let act = match step.access.as_str() {
             "dies" => Act::Die(p),
             "aborts" => Act::Abort(p),
+            "is taken for dead" => Act::Expire(p),
+            // It may also have been told by a step of its own, which leads to the same state.
+            "finds out" => Act::FindOut(p),
             text if text.ends_with("becomes visible") => Act::Drain(p),
             _ => Act::Step(p),
         };
@@ -66,7 +69,7 @@ pub fn replay(machine: &Machine<'_>, execution: &Execution) -> Result<Trace, Str
         let flickers = if act == Act::Step(p) { machine.flickers(state, p) } else { None };
         let seen = flickers.and_then(|ty| value_seen(&step.access, ty));
         let taken = machine.take(state, act, seen).map_err(|why| format!("step {}: {why:?}", i + 1))?;
-        let interrupts = matches!(act, Act::Die(_) | Act::Abort(_));
+        let interrupts = matches!(act, Act::Die(_) | Act::Abort(_) | Act::Expire(_) | Act::FindOut(_));
         if !interrupts && taken.text.trim_end_matches(" by another") != step.access.trim_end_matches(" by another") {
             return Err(format!("step {}: it is `{}`, not `{}`", i + 1, taken.text, step.access));
         }
@@ -149,7 +152,7 @@ impl Trace {
         };
         let stands =
             |p: usize| !self.steps(p) && self.sec(cycle.start, p) != Sec::Remainder && self.crashed >> p & 1 == 0;
-        let dies = cycle.clone().any(|i| matches!(self.acts[i], Some(Act::Die(_))));
+        let dies = cycle.clone().any(|i| matches!(self.acts[i], Some(Act::Die(_) | Act::Expire(_))));
         !dies && !(0..n).any(|p| stuck(p) || stands(p)) && self.crashed.count_ones() as usize <= crashes
     }
 
@@ -181,12 +184,16 @@ impl Trace {
         };
         let leaving = [Sec::Exit, Sec::Abort, Sec::Reap];
         let kept = || {
-            let is_transient = |p: usize| !matches!(self.sec(cycle.start, p), Sec::Remainder | Sec::Critical);
+            let is_transient = |p: usize| {
+                let sec = self.sec(cycle.start, p);
+                sec != Sec::Remainder && !sec.is_critical() && !sec.is_expired()
+            };
             (0..n).any(|p| moving(p) && is_transient(p) && self.crashed >> p & 1 == 0) && self.is_fair(machine)
         };
         match property {
-            Property::Exclusion => (0..n).filter(|&p| self.sec(end, p) == Sec::Critical).count() > k,
+            Property::Exclusion => (0..n).filter(|&p| self.sec(end, p).is_critical()).count() > k,
             Property::Rule | Property::Assignment => machine.breaks_rule(&self.states[end]),
+            Property::Fenced => machine.is_refused(&self.states[end]),
             Property::StarvationFreedom => kept(),
             Property::DeadlockFreedom => {
                 let leaves = |i: usize| match self.acts[i] {

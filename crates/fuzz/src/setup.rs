@@ -38,6 +38,8 @@ pub struct Setup {
     pub deaths: bool,
     /// Whether waiters abort.
     pub aborts: bool,
+    /// Whether live processes are taken for dead, too. There are deaths then.
+    pub expiries: bool,
     /// The memory.
     pub mem: Mem,
     /// At most this many passages of each process.
@@ -59,6 +61,7 @@ impl Setup {
             crashes: 0,
             deaths: false,
             aborts: false,
+            expiries: false,
             mem: Mem::Sc,
             passages: None,
             passages_in_all: None,
@@ -83,6 +86,9 @@ impl Setup {
         if self.aborts {
             model = model.aborts();
         }
+        if self.expiries {
+            model = model.expiries();
+        }
         if let Some(passages) = self.passages {
             model = model.passages(passages);
         }
@@ -102,7 +108,12 @@ impl fmt::Display for Setup {
         if self.crashes > 0 {
             write!(f, ", up to {} crashes", self.crashes)?;
         }
-        for (on, what) in [(self.deaths, "deaths"), (self.aborts, "aborts"), (self.sequential, "sequential")] {
+        for (on, what) in [
+            (self.deaths, "deaths"),
+            (self.aborts, "aborts"),
+            (self.expiries, "expiries"),
+            (self.sequential, "sequential"),
+        ] {
             if on {
                 write!(f, ", {what}")?;
             }

@@ -1,7 +1,7 @@
 //! The explorer's states.
 use std::collections::VecDeque;
 
-use crate::lang::{BOOLS, LOOPS, MAX_REGISTERS, NUMS, TICKETS, Ty};
+use crate::lang::{BOOLS, LOOPS, MAX_REGISTERS, NUMS, RESOURCES, TICKETS, Ty};
 
 /// The largest number of processes.
 pub const MOST: usize = 4;
@@ -17,6 +17,22 @@ pub enum Sec {
     Exit,
     Abort,
     Reap,
+    /// It was taken for dead while it waited, and waits on.
+    ExpiredWait,
+    /// It was taken for dead, and believes that it is a holder.
+    ExpiredCritical,
+}
+
+impl Sec {
+    /// Whether a process in this section is a holder, or believes that it is.
+    pub fn is_critical(self) -> bool {
+        matches!(self, Sec::Critical | Sec::ExpiredCritical)
+    }
+
+    /// Whether a process in this section was taken for dead while it lives.
+    pub fn is_expired(self) -> bool {
+        matches!(self, Sec::ExpiredWait | Sec::ExpiredCritical)
+    }
 }
 
 /// The local variables of a process.
@@ -43,6 +59,11 @@ pub struct Proc {
     pub(crate) latest: Option<i64>,
     /// Whether it is dead and no process has noticed that yet.
     pub(crate) unnoticed: bool,
+    /// Where it goes on and with which local variables, if it was taken for dead and is being reaped: until then its own
+    /// are those of the reap.
+    pub(crate) belief: Option<(u16, Env)>,
+    /// Whether the resource has served it, once it has shown its token.
+    pub(crate) served: Option<bool>,
 }
 
 /// A state.
@@ -54,6 +75,8 @@ pub struct State {
     /// For each safe register the number of the process that is writing it, plus 1.
     pub(crate) writers: [u8; MAX_REGISTERS],
     pub(crate) buffers: [VecDeque<(u8, i64)>; MOST],
+    /// For each name the largest token that its resource has seen.
+    pub(crate) resources: [i64; RESOURCES],
     /// The passages begun, if they are limited.
     pub(crate) begun: u32,
     /// The registers in the cache of the measured process, as bits.
@@ -71,6 +94,10 @@ pub enum Act {
     Die(usize),
     /// A waiter aborts.
     Abort(usize),
+    /// A live process is taken for dead.
+    Expire(usize),
+    /// A process that was taken for dead, and has been reaped, is told.
+    FindOut(usize),
 }
 
 /// A step taken.

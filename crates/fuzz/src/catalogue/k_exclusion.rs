@@ -4,7 +4,7 @@ use crate::{
     lang::{
         Cmp, Cond, Index, Num, Program, Rhs, Stmt,
         Stmt::{Break, Cas, FetchAdd, For, If, Loop, Read, SetBool, SetNum, Test, Until, Write},
-        Ty,
+        Tick, Ty,
     },
     make::*,
 };
@@ -83,6 +83,54 @@ pub(super) fn counter(k: usize) -> Program {
         exit: vec![FetchAdd(1, one(0), -1)],
         abort: Some(vec![]),
         assigns: true,
+        ..Program::default()
+    }
+}
+
+/// A lock that knows its owner, who then draws a token; or one of two such locks, whose number is the name.
+pub(super) fn owned(two: bool) -> Program {
+    let owner = Rhs::Num(add(Num::Own, 1));
+    let lock = |index| at(0, index);
+    let next_name = if two { vec![SetNum(0, modulo(add(Num::Local(0), 1), 2))] } else { vec![] };
+    let mut wait = vec![
+        Cas(0, lock(Index::Local(0)), num(0), owner.clone()),
+        If(Cond::Local(0), vec![SetBool(0, Cond::Const(false)), Break], vec![]),
+    ];
+    wait.extend(next_name);
+    let leave = |index| Cas(0, lock(index), owner.clone(), num(0));
+    let reap = if two { vec![leave(Index::At(0)), leave(Index::At(1))] } else { vec![leave(Index::At(0))] };
+    Program {
+        decls: vec![array("owner", Ty::Num, if two { 2 } else { 1 }, 0), shared("latest", Ty::Ticket, 0)],
+        wait: vec![
+            Loop(wait),
+            Stmt::Update(0, one(1), Rhs::Ticket(next(Tick::Val))),
+            Stmt::SetTicket(0, next(Tick::Local(0))),
+        ],
+        exit: vec![leave(Index::Local(0))],
+        abort: Some(reap.clone()),
+        reap: Some(reap),
+        assigns: true,
+        fenced: true,
+        ..Program::default()
+    }
+}
+
+/// The token is the order of arrival. The process whose number is in the lock enters; leaving frees it.
+pub(super) fn handed_on() -> Program {
+    let owner = Rhs::Num(add(Num::Own, 1));
+    let leave = vec![Cas(0, one(0), owner.clone(), num(0))];
+    Program {
+        decls: vec![shared("owner", Ty::Num, 0), shared("latest", Ty::Ticket, 0)],
+        doorway: vec![Stmt::Update(0, one(1), Rhs::Ticket(next(Tick::Val))), Stmt::SetTicket(0, next(Tick::Local(0)))],
+        wait: vec![Loop(vec![
+            Cas(0, one(0), num(0), owner),
+            If(Cond::Local(0), vec![SetBool(0, Cond::Const(false)), Break], vec![]),
+        ])],
+        exit: leave.clone(),
+        abort: Some(vec![]),
+        reap: Some(leave),
+        assigns: true,
+        fenced: true,
         ..Program::default()
     }
 }

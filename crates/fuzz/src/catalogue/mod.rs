@@ -3,7 +3,7 @@ mod k_exclusion;
 mod read_modify_write;
 mod registers;
 
-use k_exclusion::{counter, gottlieb, k_bakery, slots, ticket_k};
+use k_exclusion::{counter, gottlieb, handed_on, k_bakery, owned, slots, ticket_k};
 use read_modify_write::{array_queue, compare_and_swap, linked, mcs, queue, test_and_set, ticket, ticket_cyclic};
 use registers::{
     bakery, bakery_labels, dijkstra, filter, labels, lamport_fast, late_flag, lock_one, one_bit, peterson,
@@ -38,6 +38,11 @@ pub fn locks(n: usize) -> Vec<Named> {
         ("filter", filter(n)),
     ]);
     all
+}
+
+/// Locks with recovery whose holders have tokens.
+pub fn fenced_locks() -> Vec<Named> {
+    vec![("owned", owned(false)), ("owned-two-names", owned(true)), ("handed-on", handed_on())]
 }
 
 /// Locks for `n` processes with capacity `k`.

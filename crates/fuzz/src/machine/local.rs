@@ -8,23 +8,24 @@ use crate::{
 };
 
 impl Machine<'_> {
-    /// The code of a section.
-    fn section_code(&self, sec: Sec) -> Option<&[Instr]> {
+    /// The code that a process executes: that of its section or, if it was taken for dead, first that of its reap.
+    fn section_code(&self, proc: &Proc) -> Option<&[Instr]> {
         Some(
-            &self.code[match sec {
+            &self.code[match proc.sec {
                 Sec::Doorway => 0,
-                Sec::Wait => 1,
+                _ if proc.belief.is_some() => 4,
+                Sec::Wait | Sec::ExpiredWait => 1,
                 Sec::Exit => 2,
                 Sec::Abort => 3,
                 Sec::Reap => 4,
-                Sec::Remainder | Sec::Critical => return None,
+                Sec::Remainder | Sec::Critical | Sec::ExpiredCritical => return None,
             }],
         )
     }
 
     /// The instruction that a process is at.
     pub(super) fn instr(&self, proc: &Proc) -> Option<&Instr> {
-        self.section_code(proc.sec)?.get(proc.pc as usize)
+        self.section_code(proc)?.get(proc.pc as usize)
     }
 
     /// Whether a process that leaves this section begins a passage or, in a part, a call.
@@ -51,7 +52,7 @@ impl Machine<'_> {
                 match part {
                     Some((_, false)) => return None,
                     Some((_, true)) => (proc.sec, proc.env) = (Sec::Wait, Env::default()),
-                    None => proc.sec = Sec::Exit,
+                    None => (proc.sec, proc.served) = (Sec::Exit, None),
                 }
                 proc.pc = 0;
             }
@@ -62,7 +63,7 @@ impl Machine<'_> {
 
     /// Computes locally up to the next access, or until the process rests.
     pub(super) fn advance(&self, proc: &mut Proc, p: usize) {
-        while let Some(code) = self.section_code(proc.sec) {
+        while let Some(code) = self.section_code(proc) {
             let Some(instr) = code.get(proc.pc as usize) else {
                 self.leave(proc);
                 continue;
@@ -103,6 +104,10 @@ impl Machine<'_> {
     fn leave(&self, proc: &mut Proc) {
         proc.pc = 0;
         proc.unnoticed = false;
+        if let Some((pc, env)) = proc.belief.take() {
+            (proc.pc, proc.env) = (pc, env);
+            return;
+        }
         match proc.sec {
             Sec::Doorway => {
                 proc.sec = Sec::Wait;
@@ -110,6 +115,7 @@ impl Machine<'_> {
                     proc.place = proc.env;
                 }
             }
+            Sec::ExpiredWait => proc.sec = Sec::ExpiredCritical,
             Sec::Wait => {
                 proc.sec = Sec::Critical;
                 proc.place = Env::default();

@@ -10,7 +10,7 @@ mod local;
 pub use crate::state::{Act, Blocked, MOST, Measure, Sec, State, Taken};
 use crate::{
     code::{Instr, compile},
-    lang::{MAX_REGISTERS, Program, Stmt, Ty},
+    lang::{MAX_REGISTERS, Program, RESOURCES, Stmt, Ty},
     setup::{Mem, Setup},
     state::{Env, Proc, show},
 };
@@ -72,6 +72,8 @@ impl<'a> Machine<'a> {
             left,
             latest: None,
             unnoticed: false,
+            belief: None,
+            served: None,
         };
         let mut regs = [0; MAX_REGISTERS];
         for (decl, at) in self.program.decls.iter().zip(0..) {
@@ -83,6 +85,7 @@ impl<'a> Machine<'a> {
             regs,
             writers: [0; MAX_REGISTERS],
             buffers: Default::default(),
+            resources: [0; RESOURCES],
             begun: 0,
             cache: 0,
         }
@@ -95,24 +98,31 @@ impl<'a> Machine<'a> {
             let latest: Vec<Option<i64>> = procs.iter().map(|proc| proc.latest).collect();
             return !rule.holds(&latest);
         }
-        let names: Vec<i64> = procs
+        let names: Vec<usize> = procs
             .iter()
-            .filter(|proc| proc.sec == Sec::Critical)
-            .map(|proc| proc.env.nums[0].rem_euclid(256))
+            .filter(|proc| proc.sec.is_critical())
+            .map(|proc| self.program.name(proc.belief.map_or(proc.env, |(_, env)| env).nums[0]))
             .collect();
-        let taken_twice = |(i, name): (usize, &i64)| names[..i].contains(name);
+        let taken_twice = |(i, name): (usize, &usize)| names[..i].contains(name);
         self.program.assigns
-            && (names.iter().any(|&name| name >= self.setup.k as i64) || names.iter().enumerate().any(taken_twice))
+            && (names.iter().any(|&name| name >= self.setup.k) || names.iter().enumerate().any(taken_twice))
+    }
+
+    /// Whether a resource has refused the token of a process that really is a holder.
+    pub fn is_refused(&self, state: &State) -> bool {
+        state.procs[..self.setup.n].iter().any(|proc| proc.sec == Sec::Critical && proc.served == Some(false))
     }
 
     /// The largest ticket anywhere in a state.
     pub fn largest_ticket(&self, state: &State) -> i64 {
         let is_ticket = |reg: usize| matches!(self.types[reg].0, Ty::Ticket | Ty::MaybeTicket);
         let regs = (0..self.types.len()).filter(|&reg| is_ticket(reg)).map(|reg| state.regs[reg]);
-        let envs = state.procs.iter().flat_map(|proc| [proc.env, proc.place]).flat_map(|env| env.tickets);
+        let believed = |proc: &Proc| proc.belief.map_or_else(Env::default, |(_, env)| env);
+        let envs =
+            state.procs.iter().flat_map(|proc| [proc.env, proc.place, believed(proc)]).flat_map(|env| env.tickets);
         let buffers =
             state.buffers.iter().flatten().filter(|(reg, _)| is_ticket(*reg as usize)).map(|(_, value)| *value);
-        regs.chain(envs).chain(buffers).max().unwrap_or(0)
+        regs.chain(envs).chain(buffers).chain(state.resources).max().unwrap_or(0)
     }
 
     /// The processes whose store buffers are not empty, as bits.
@@ -138,7 +148,7 @@ impl<'a> Machine<'a> {
             }
             Act::Die(p) => {
                 let proc = &mut next.procs[p];
-                if !self.setup.deaths || proc.unnoticed {
+                if !self.setup.deaths || proc.unnoticed || proc.sec.is_expired() {
                     return Err(Blocked::Disabled);
                 }
                 *proc = Proc {
@@ -147,6 +157,7 @@ impl<'a> Machine<'a> {
                     env: Env::default(),
                     place: Env::default(),
                     unnoticed: true,
+                    served: None,
                     ..*proc
                 };
                 Ok(Taken { state: next, remote: false, text: said("dies") })
@@ -158,6 +169,25 @@ impl<'a> Machine<'a> {
                 }
                 *proc = Proc { sec: Sec::Abort, pc: 0, env: proc.place, place: Env::default(), ..*proc };
                 Ok(Taken { state: next, remote: false, text: said("aborts") })
+            }
+            Act::Expire(p) => {
+                let proc = &mut next.procs[p];
+                let sec = match proc.sec {
+                    Sec::Wait if self.setup.expiries => Sec::ExpiredWait,
+                    Sec::Critical if self.setup.expiries => Sec::ExpiredCritical,
+                    _ => return Err(Blocked::Disabled),
+                };
+                let belief = Some((proc.pc, proc.env));
+                *proc = Proc { sec, pc: 0, env: Env::default(), place: Env::default(), belief, ..*proc };
+                Ok(Taken { state: next, remote: false, text: said("is taken for dead") })
+            }
+            Act::FindOut(p) => {
+                let proc = &mut next.procs[p];
+                if !proc.sec.is_expired() || proc.belief.is_some() {
+                    return Err(Blocked::Disabled);
+                }
+                find_out(proc);
+                Ok(Taken { state: next, remote: false, text: said("finds out") })
             }
         }
     }
@@ -202,11 +232,22 @@ impl<'a> Machine<'a> {
             return Err(Blocked::Disabled);
         }
         let mut proc = from;
+        if from.sec.is_critical() && from.belief.is_none() && from.served.is_none() && self.has_resources() {
+            return Ok(self.use_resource(state, p));
+        }
         self.start(&mut proc).ok_or(Blocked::Disabled)?;
         let begun = proc;
         self.advance(&mut proc, p);
         let mut done = Taken { state, remote: false, text: String::new() };
-        if let Some(instr) = self.instr(&proc) {
+        // A reap without accesses is a step of its own.
+        let is_reaped = from.belief.is_some() && proc.belief.is_none();
+        let is_told = from.sec.is_expired() && from.belief.is_none() && !self.instr(&proc).is_some_and(Instr::reads);
+        if is_told {
+            find_out(&mut proc);
+            if self.texts {
+                done.text = "finds out".to_string();
+            }
+        } else if let Some(instr) = self.instr(&proc).filter(|_| !is_reaped) {
             let instr = instr.clone();
             proc.unnoticed = false;
             if !self.access(&instr, &mut proc, p, seen, &mut done)? {
@@ -221,10 +262,31 @@ impl<'a> Machine<'a> {
         if starts && self.setup.passages_in_all.is_some() {
             done.state.begun += 1;
         }
-        if self.texts && from.sec == Sec::Reap {
+        if self.texts && (from.sec == Sec::Reap || from.belief.is_some()) {
             done.text += " by another";
         }
         done.state.procs[p] = proc;
         Ok(done)
     }
+
+    /// Whether holders show their tokens to resources.
+    fn has_resources(&self) -> bool {
+        self.setup.expiries && self.program.fenced
+    }
+
+    /// A holder, or a process that believes that it is one, shows its token to the resource of its name.
+    fn use_resource(&self, mut state: State, p: usize) -> Taken {
+        let env = state.procs[p].env;
+        let (name, token) = (self.program.name(env.nums[0]), env.tickets[0]);
+        let seen = state.resources[name];
+        state.resources[name] = seen.max(token);
+        state.procs[p].served = Some(token > seen);
+        let text = format!("Resource[{name}] := {} (was {seen})", seen.max(token));
+        Taken { state, remote: true, text: if self.texts { text } else { String::new() } }
+    }
+}
+
+/// The process learns that it was taken for dead: its passage is over.
+fn find_out(proc: &mut Proc) {
+    (proc.sec, proc.pc, proc.env, proc.served) = (Sec::Remainder, 0, Env::default(), None);
 }
