@@ -1,6 +1,6 @@
 //! `doorway rmr`
 use clap::{Args, ValueEnum};
-use doorway_algorithms::{About, Size};
+use doorway_algorithms::{About, Claimed, Size};
 use doorway_checker::{Bound, Cost, FailedCas, RemoteReferences};
 use serde_json::{Value, json};
 
@@ -102,12 +102,29 @@ fn measured(about: &'static About, size: Size, on: Option<String>) -> Result<Opt
     let Some(address) = possible(on)? else { return Ok(None) };
     #[cfg(all(feature = "etcd", target_os = "linux"))]
     {
+        if can_deadlock(about, size) {
+            let why =
+                format!("`{}` can deadlock, so that its passages on etcd may never end; leave out `--on`", about.name);
+            return Err(Failure(why));
+        }
         let trips = crate::round_trips::measure(about, size, &address)?;
         let (mean, worst) = (trips.mean(), trips.worst());
         Ok(Some(Measured { uncontended: trips.uncontended, mean, worst }))
     }
     #[cfg(not(all(feature = "etcd", target_os = "linux")))]
     Ok(None)
+}
+
+/// Whether the catalogue knows of a deadlock at this size, without deaths or the like.
+#[cfg(all(feature = "etcd", target_os = "linux"))]
+fn can_deadlock(about: &About, size: Size) -> bool {
+    let fails = |claim: &doorway_algorithms::Claim| {
+        claim.property == doorway_checker::Property::DeadlockFreedom
+            && claim.under.is_empty()
+            && matches!(claim.claimed, Claimed::Fails | Claimed::Lacks)
+            && claim.from.is_none_or(|(n, _)| size.n >= n)
+    };
+    about.claims.iter().any(fails)
 }
 
 fn name(model: Machine) -> &'static str {

@@ -1,6 +1,8 @@
 //! The calls of [`Api`] by the crate `etcd-client`, at one server after the other.
 use std::{
-    env, fs,
+    env,
+    error::Error as _,
+    fs,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -133,10 +135,19 @@ fn tls() -> Result<TlsOptions, Error> {
 
 fn translated(error: &etcd_client::Error, address: &Address) -> Error {
     let unreachable = |why: String| Error::Unreachable { address: address.to_string(), why };
+    let cause = match error {
+        etcd_client::Error::GRpcStatus(status) => {
+            status.source().map_or_else(|| status.message().to_string(), innermost)
+        }
+        error => innermost(error),
+    };
+    if address.is_encrypted() && is_about_tls(&cause) {
+        return Error::Tls { address: address.to_string(), why: cause };
+    }
     let etcd_client::Error::GRpcStatus(status) = error else {
         return match error {
             etcd_client::Error::LeaseKeepAliveError(why) if why.contains("not found") => Error::Lost,
-            _ => unreachable(innermost(error)),
+            _ => unreachable(cause),
         };
     };
     // The codes of gRPC. The messages are etcd's, and stable: its own client tells errors apart by them.
@@ -148,14 +159,24 @@ fn translated(error: &etcd_client::Error, address: &Address) -> Error {
         // A token of a user that has expired: a new connection gets a new one.
         16 if why.contains("invalid auth token") => unreachable(why),
         3 | 7 | 9 | 16 if is_about_users(&why) => Error::Denied { why },
-        1 | 4 | 8 | 10 | 13 | 14 => unreachable(why),
-        2 => unreachable(innermost(error)),
+        1 | 2 | 4 | 8 | 10 | 13 | 14 => unreachable(cause),
+        12 => {
+            Error::Server { why: "it does not know the request; is this a server of etcd, 3.4 or later?".to_string() }
+        }
         _ => Error::Server { why },
     }
 }
 
 fn is_about_users(why: &str) -> bool {
     ["permission denied", "authentication", "user name", "auth", "password"].iter().any(|word| why.contains(word))
+}
+
+/// The words of rustls: about the server's certificate, about what the server says of this one's, and about an answer
+/// that is not TLS.
+fn is_about_tls(why: &str) -> bool {
+    ["invalid peer certificate", "received fatal alert", "corrupt message", "tls handshake eof"]
+        .iter()
+        .any(|words| why.contains(words))
 }
 
 /// The cause at the end of the chain, which says more than "transport error".

@@ -24,6 +24,13 @@ pub enum Error {
         /// The latest answer, or how the connection failed.
         why: String,
     },
+    /// A server and this process do not accept each other's certificates.
+    Tls {
+        /// The address.
+        address: String,
+        /// How the handshake failed.
+        why: String,
+    },
     /// The server refuses the user, or what the user wants to do.
     Denied {
         /// The server's words.
@@ -60,7 +67,7 @@ impl Error {
     /// Whether the same request may succeed later, perhaps at another server.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
-        matches!(self, Error::Unreachable { .. } | Error::Compacted)
+        matches!(self, Error::Unreachable { .. } | Error::Tls { .. } | Error::Compacted)
     }
 }
 
@@ -73,8 +80,18 @@ impl fmt::Display for Error {
             Error::Name { name } => {
                 write!(f, "`{name}` cannot be a name on etcd; use up to 200 characters without `/` and control characters")
             }
+            // A server may refuse a certificate by closing the connection.
+            Error::Unreachable { address, why } if address.starts_with("etcds://") => {
+                write!(f, "no server of `{address}` answers: {why}; see whether etcd runs there and accepts the certificate of ETCDCTL_CERT and ETCDCTL_KEY, and `etcdctl endpoint health`")
+            }
             Error::Unreachable { address, why } => {
                 write!(f, "no server of `{address}` answers: {why}; see whether etcd runs there, and `etcdctl endpoint health`")
+            }
+            Error::Tls { address, why } if why.contains("invalid peer certificate") => {
+                write!(f, "no TLS with a server of `{address}`: {why}; set ETCDCTL_CACERT to the file of the authority of its certificate")
+            }
+            Error::Tls { address, why } => {
+                write!(f, "no TLS with a server of `{address}`: {why}; set ETCDCTL_CERT and ETCDCTL_KEY to a certificate that it accepts, or see whether it speaks TLS")
             }
             Error::Denied { why } => {
                 write!(f, "etcd refuses the request: {why}; set ETCDCTL_USER=name:password of a user that may read and write `doorway/`")

@@ -1,6 +1,10 @@
 //! Tests of `doorway run --on etcd://...` on a real cluster: processes that are killed, stopped and cut off.
+mod catalogue;
+mod leader;
 mod partitions;
+mod servers;
 mod soak;
+mod tls;
 
 use std::{
     env, fs,
@@ -227,6 +231,20 @@ fn round_trips_are_counted_beside_the_exact_bound() {
     assert!(shown.starts_with("peterson n=2, on etcd: 4 round trips in a passage alone; "), "{shown}");
     assert!(shown.contains("\npeterson n=2, dsm: remote memory references are unbounded"), "{shown}");
     assert_eq!(site.cluster.etcdctl(&["get", "--prefix", "doorway-rmr/"]), "", "no key is left behind");
+}
+
+/// The first server of the address does not answer, or nobody leads for a moment.
+#[test]
+fn any_server_that_answers_is_enough() {
+    let mut site = Site::new();
+    site.cluster.kill_server(0);
+    let output = site.output(&["run", "-q", "gpu", "true"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let leader = site.cluster.leader_without(0);
+    site.cluster.start_server(0);
+    site.cluster.kill_server(leader);
+    let output = site.output(&["run", "-q", "gpu", "true"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
 }
 
 /// A wrong password, a user that may only read, and a full database.

@@ -16,7 +16,7 @@ struct Machine {
     link: String,
 }
 
-fn ip(words: &[&str]) -> bool {
+pub(crate) fn ip(words: &[&str]) -> bool {
     Command::new("ip")
         .args(words)
         .stdout(Stdio::null())

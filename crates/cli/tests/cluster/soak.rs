@@ -18,19 +18,32 @@ const TTL: Duration = Duration::from_secs(2);
 
 /// A run of a command, as its heartbeats tell it.
 #[derive(Debug)]
-struct Run {
+pub(crate) struct Run {
     index: usize,
-    token: u64,
-    first: f64,
+    pub(crate) token: u64,
+    pub(crate) first: f64,
     last: f64,
     /// Whether the process that renews its lease was stopped, or its lease revoked: then it may overlap with others.
     is_excused: bool,
 }
 
-struct Random(u64);
+impl Run {
+    /// A run by its log, and the process that ran it; none if it was ended before its first heartbeat.
+    pub(crate) fn read(log: &str) -> Option<(u32, Run)> {
+        let mut lines = log.lines();
+        let head: Vec<u64> = lines.next()?.split(' ').map(|word| word.parse().unwrap()).collect();
+        // A line may be cut short by a kill.
+        let beats: Vec<f64> =
+            lines.filter(|line| line.len() == 19).map(|line| line.parse::<f64>().unwrap() / 1e9).collect();
+        let (first, last) = (*beats.first()?, *beats.last()?);
+        Some((head[2] as u32, Run { index: head[0] as usize, token: head[1], first, last, is_excused: false }))
+    }
+}
+
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -161,18 +174,8 @@ impl Stage {
         let (site, excused) = (self.site.lock().unwrap(), self.excused.lock().unwrap());
         let logs = fs::read_dir(&site.directory).unwrap().map(|log| fs::read_to_string(log.unwrap().path()).unwrap());
         let run = |log: String| {
-            let mut lines = log.lines();
-            let head: Vec<u64> = lines.next()?.split(' ').map(|word| word.parse().unwrap()).collect();
-            // A line may be cut short by a kill.
-            let beats: Vec<f64> =
-                lines.filter(|line| line.len() == 19).map(|line| line.parse::<f64>().unwrap() / 1e9).collect();
-            Some(Run {
-                index: head[0] as usize,
-                token: head[1],
-                first: *beats.first()?,
-                last: *beats.last()?,
-                is_excused: excused.contains(&(head[2] as u32)),
-            })
+            let (pid, run) = Run::read(&log)?;
+            Some(Run { is_excused: excused.contains(&pid), ..run })
         };
         let mut runs: Vec<Run> = logs.filter_map(run).collect();
         runs.sort_by(|a, b| a.first.total_cmp(&b.first));
@@ -181,7 +184,7 @@ impl Stage {
 }
 
 /// At most k commands at a time, each index once; and with each index the tokens grow.
-fn judge(runs: &[Run], k: usize) {
+pub(crate) fn judge(runs: &[Run], k: usize) {
     let mut tokens = vec![0; k];
     for run in runs {
         assert!(run.index < k, "{run:?}");

@@ -28,6 +28,10 @@ const MAX_K: usize = 1000;
 /// The longest name.
 const MAX_NAME: usize = 200;
 
+/// How long the servers are asked for their version, and the pause between two attempts.
+const PATIENCE: Duration = Duration::from_secs(6);
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// How long dropping a semaphore waits until its lease has ended.
 const MAX_DROP: Duration = Duration::from_secs(1);
 
@@ -150,7 +154,14 @@ impl Options {
     }
 
     pub(super) async fn version(self) -> Result<String, Error> {
-        Ok(self.plain_session()?.api().version().await?)
+        let (session, begun) = (self.plain_session()?, Instant::now());
+        loop {
+            match session.api().version().await {
+                // The next server is asked then; or the same one again, if it has no leader at the moment.
+                Err(error) if error.is_temporary() && begun.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+                answer => return Ok(answer?),
+            }
+        }
     }
 }
 

@@ -21,17 +21,29 @@ pub use model::{Latencies, Model, Traffic};
 /// How long a cluster may take to begin.
 const MAX_START: Duration = Duration::from_secs(60);
 
+const INSTALLED: &str = "`etcdctl` is installed: apt-get install etcd-client";
+
 /// Servers that end when this is dropped.
 #[derive(Debug)]
 pub struct Cluster {
     directory: PathBuf,
-    /// The address of this machine at which all of them listen.
-    host: String,
-    /// The ports of each server, for clients and for the other servers.
-    ports: Vec<[u16; 2]>,
-    servers: Vec<Option<Child>>,
+    servers: Vec<Server>,
     /// Further arguments of each server.
     arguments: Vec<String>,
+    /// Further arguments of `etcdctl`, with which it is encrypted.
+    credentials: Option<Vec<String>>,
+}
+
+/// One server.
+#[derive(Debug)]
+struct Server {
+    /// The address at which it listens.
+    host: String,
+    /// Its ports, for clients and for the other servers.
+    ports: [u16; 2],
+    /// The network namespace in which it runs, if it is not that of this process.
+    namespace: Option<String>,
+    child: Option<Child>,
 }
 
 impl Cluster {
@@ -59,7 +71,31 @@ impl Cluster {
     /// As [`start`](Cluster::start).
     #[must_use]
     pub fn with(arguments: &[&str]) -> Cluster {
-        Cluster::new("127.0.0.1", 1, arguments)
+        Cluster::new(listening_at("127.0.0.1", 1), arguments, None)
+    }
+
+    /// Starts a cluster of three servers that speak TLS with clients, with further arguments for them and for `etcdctl`.
+    ///
+    /// # Panics
+    /// As [`start`](Cluster::start).
+    #[must_use]
+    pub fn encrypted(arguments: &[&str], credentials: &[&str]) -> Cluster {
+        Cluster::new(listening_at("127.0.0.1", 3), arguments, Some(owned(credentials)))
+    }
+
+    /// Starts a cluster with a server in each of these network namespaces, which has this address there.
+    ///
+    /// # Panics
+    /// As [`start`](Cluster::start).
+    #[must_use]
+    pub fn in_namespaces(machines: &[(String, String)]) -> Cluster {
+        let server = |(namespace, host): &(String, String)| Server {
+            host: host.clone(),
+            ports: [2379, 2380],
+            namespace: Some(namespace.clone()),
+            child: None,
+        };
+        Cluster::new(machines.iter().map(server).collect(), &[], None)
     }
 
     /// Starts a cluster of so many servers that listen at an address of this machine.
@@ -68,27 +104,15 @@ impl Cluster {
     /// As [`start`](Cluster::start).
     #[must_use]
     pub fn at(host: &str, servers: usize) -> Cluster {
-        Cluster::new(host, servers, &[])
+        Cluster::new(listening_at(host, servers), &[], None)
     }
 
-    fn new(host: &str, servers: usize, arguments: &[&str]) -> Cluster {
+    fn new(servers: Vec<Server>, arguments: &[&str], credentials: Option<Vec<String>>) -> Cluster {
         static CLUSTERS: AtomicUsize = AtomicUsize::new(0);
         let number = CLUSTERS.fetch_add(1, SeqCst);
         let directory = env::temp_dir().join(format!("doorway-etcd-{}-{number}", std::process::id()));
-        // The listeners are closed only after all ports have been chosen, so that no port is chosen twice.
-        let listeners: Vec<TcpListener> =
-            (0..2 * servers).map(|_| TcpListener::bind((host, 0)).expect("a port is free")).collect();
-        let port = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();
-        let ports = listeners.chunks(2).map(|pair| [port(&pair[0]), port(&pair[1])]).collect();
-        drop(listeners);
-        let mut cluster = Cluster {
-            directory,
-            host: host.to_string(),
-            ports,
-            servers: (0..servers).map(|_| None).collect(),
-            arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
-        };
-        (0..servers).for_each(|server| cluster.start_server(server));
+        let mut cluster = Cluster { directory, servers, arguments: owned(arguments), credentials };
+        (0..cluster.servers.len()).for_each(|server| cluster.start_server(server));
         cluster.wait_until_it_answers();
         cluster
     }
@@ -99,8 +123,8 @@ impl Cluster {
     /// Never: the address is well-formed.
     #[must_use]
     pub fn address(&self) -> Address {
-        let hosts: Vec<String> = self.ports.iter().map(|[client, _]| format!("{}:{client}", self.host)).collect();
-        format!("etcd://{}", hosts.join(",")).parse().expect("it is an address")
+        let hosts: Vec<String> = self.servers.iter().map(Server::endpoint).collect();
+        format!("{}://{}", self.scheme(), hosts.join(",")).parse().expect("it is an address")
     }
 
     /// The address of one server.
@@ -109,7 +133,11 @@ impl Cluster {
     /// If there is no such server.
     #[must_use]
     pub fn address_of(&self, server: usize) -> Address {
-        format!("etcd://{}:{}", self.host, self.ports[server][0]).parse().expect("it is an address")
+        format!("{}://{}", self.scheme(), self.servers[server].endpoint()).parse().expect("it is an address")
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.credentials.is_some() { "etcds" } else { "etcd" }
     }
 
     /// A session on the keys with this prefix, for a queue with capacity `k`.
@@ -128,18 +156,27 @@ impl Cluster {
     /// # Panics
     /// If `etcd` is not installed.
     pub fn start_server(&mut self, server: usize) {
-        let url = |port: u16| format!("http://{}:{port}", self.host);
-        let [client, peer] = self.ports[server];
-        let all: Vec<String> =
-            self.ports.iter().enumerate().map(|(i, [_, peer])| format!("s{i}={}", url(*peer))).collect();
+        let peer = |server: &Server| format!("http://{}:{}", server.host, server.ports[1]);
+        let all: Vec<String> = self.servers.iter().enumerate().map(|(i, one)| format!("s{i}={}", peer(one))).collect();
+        let this = &self.servers[server];
+        let client = format!("{}://{}", if self.credentials.is_some() { "https" } else { "http" }, this.endpoint());
         let data = self.directory.join(format!("s{server}"));
         fs::create_dir_all(&self.directory).expect("the directory can be made");
         let log = fs::File::options().create(true).append(true).open(self.directory.join(format!("s{server}.log")));
-        let child = Command::new("etcd")
+        let mut command = match &this.namespace {
+            None => Command::new("etcd"),
+            // It becomes the server, so that the process is the same.
+            Some(namespace) => {
+                let mut command = Command::new("ip");
+                command.args(["netns", "exec", namespace, "etcd"]);
+                command
+            }
+        };
+        let child = command
             .args(["--name", &format!("s{server}"), "--data-dir"])
             .arg(data)
-            .args(["--listen-client-urls", &url(client), "--advertise-client-urls", &url(client)])
-            .args(["--listen-peer-urls", &url(peer), "--initial-advertise-peer-urls", &url(peer)])
+            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+            .args(["--listen-peer-urls", &peer(this), "--initial-advertise-peer-urls", &peer(this)])
             .args(["--initial-cluster", &all.join(","), "--initial-cluster-state", "new"])
             .args(["--unsafe-no-fsync", "--heartbeat-interval", "50", "--election-timeout", "500"])
             .args(&self.arguments)
@@ -147,7 +184,7 @@ impl Cluster {
             .stdout(Stdio::null())
             .stderr(log.expect("the log can be written"))
             .spawn();
-        self.servers[server] = Some(child.expect("`etcd` is installed: apt-get install etcd-server"));
+        self.servers[server].child = Some(child.expect("`etcd` is installed: apt-get install etcd-server"));
     }
 
     /// The process of a server.
@@ -156,12 +193,12 @@ impl Cluster {
     /// If it was ended.
     #[must_use]
     pub fn pid(&self, server: usize) -> u32 {
-        self.servers[server].as_ref().expect("the server runs").id()
+        self.servers[server].child.as_ref().expect("the server runs").id()
     }
 
     /// Ends a server at once.
     pub fn kill_server(&mut self, server: usize) {
-        if let Some(mut child) = self.servers[server].take() {
+        if let Some(mut child) = self.servers[server].child.take() {
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -183,14 +220,20 @@ impl Cluster {
     /// # Panics
     /// If it is not installed.
     pub fn try_etcdctl(&self, words: &[&str]) -> Result<String, String> {
-        let output = Command::new("etcdctl")
-            .env("ETCDCTL_API", "3")
-            .arg(format!("--endpoints={}:{}", self.host, self.ports[0][0]))
-            .args(words)
-            .output()
-            .expect("`etcdctl` is installed: apt-get install etcd-client");
+        let output = self.etcdctl_at(0).args(words).output().expect(INSTALLED);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+    }
+
+    /// `etcdctl`, for one server.
+    #[must_use]
+    pub fn etcdctl_at(&self, server: usize) -> Command {
+        let mut command = Command::new("etcdctl");
+        command
+            .env("ETCDCTL_API", "3")
+            .arg(format!("--endpoints={}", self.servers[server].endpoint()))
+            .args(self.credentials.iter().flatten());
+        command
     }
 
     /// The server that leads.
@@ -199,15 +242,27 @@ impl Cluster {
     /// If no server leads for a long time.
     #[must_use]
     pub fn leader(&self) -> usize {
+        self.leader_but(None)
+    }
+
+    /// The server that leads the others while this one is cut off.
+    ///
+    /// # Panics
+    /// As [`leader`](Cluster::leader).
+    #[must_use]
+    pub fn leader_without(&self, server: usize) -> usize {
+        self.leader_but(Some(server))
+    }
+
+    fn leader_but(&self, cut_off: Option<usize>) -> usize {
         let begun = Instant::now();
         loop {
-            for server in 0..self.ports.len() {
-                let output = Command::new("etcdctl")
-                    .env("ETCDCTL_API", "3")
-                    .arg(format!("--endpoints={}:{}", self.host, self.ports[server][0]))
+            for server in (0..self.servers.len()).filter(|&server| Some(server) != cut_off) {
+                let output = self
+                    .etcdctl_at(server)
                     .args(["--command-timeout=1s", "endpoint", "status", "-w", "fields"])
                     .output()
-                    .expect("`etcdctl` is installed: apt-get install etcd-client");
+                    .expect(INSTALLED);
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 let field = |name: &str| {
                     let line = text.lines().find(|line| line.starts_with(&format!("\"{name}\"")))?;
@@ -229,6 +284,14 @@ impl Cluster {
     /// # Panics
     /// If it does not.
     pub fn wait_until_it_answers(&self) {
+        if self.credentials.is_some() {
+            // A session would take its certificates from the environment of this process.
+            let begun = Instant::now();
+            while let Err(error) = self.try_etcdctl(&["get", "testing"]) {
+                assert!(begun.elapsed() < MAX_START, "the cluster does not answer: {error}");
+            }
+            return;
+        }
         let (begun, session) = (Instant::now(), self.session("testing/", 1));
         loop {
             let asked = session.clone();
@@ -246,4 +309,30 @@ impl Drop for Cluster {
         (0..self.servers.len()).for_each(|server| self.kill_server(server));
         let _ = fs::remove_dir_all(&self.directory);
     }
+}
+
+impl Server {
+    /// Host and port for clients.
+    fn endpoint(&self) -> String {
+        format!("{}:{}", self.host, self.ports[0])
+    }
+}
+
+/// Servers at free ports of an address of this machine.
+fn listening_at(host: &str, servers: usize) -> Vec<Server> {
+    // The listeners are closed only after all ports have been chosen, so that no port is chosen twice.
+    let listeners: Vec<TcpListener> =
+        (0..2 * servers).map(|_| TcpListener::bind((host, 0)).expect("a port is free")).collect();
+    let port = |listener: &TcpListener| listener.local_addr().expect("it is bound").port();
+    let server = |pair: &[TcpListener]| Server {
+        host: host.to_string(),
+        ports: [port(&pair[0]), port(&pair[1])],
+        namespace: None,
+        child: None,
+    };
+    listeners.chunks(2).map(server).collect()
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| word.to_string()).collect()
 }
