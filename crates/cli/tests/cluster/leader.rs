@@ -193,15 +193,52 @@ fn within(namespace: &str, site: &Site, run: &Command) -> Command {
 
 /// A lock whose holder is beside a server that is about to be cut off, and whose next holder is beside the bridge.
 struct PassedOn {
-    holder: Child,
-    waiter: Child,
+    holder: Killed,
+    waiter: Killed,
     beats: [PathBuf; 2],
 }
 
 /// A holder that has lost its lease.
 struct Lost {
-    holder: Child,
+    holder: Killed,
     beats: PathBuf,
+}
+
+/// Sees to it that the clients and servers end even if a test fails.
+struct End<'a>(&'a Arc<Stage>);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, SeqCst);
+        let begun = Instant::now();
+        while Arc::strong_count(self.0) > 1 && begun.elapsed() < Duration::from_secs(20) {
+            sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// A process that is killed if the test fails while it runs.
+struct Killed(Child);
+
+impl Killed {
+    /// Its exit code. A test fails if it does not end.
+    fn code(&mut self, what: &str) -> Option<i32> {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "{what} does not end");
+            sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl PassedOn {
@@ -216,12 +253,12 @@ impl PassedOn {
         let line = format!("date +%s%N > {}", second.display());
         let waiter = site.start(&["run", "-q", "--ttl", "2", &name, "sh", "-c", &line]);
         eventually("another waits", || site.status(&name)["waiters"][0].is_object());
-        PassedOn { holder, waiter, beats: [first, second] }
+        PassedOn { holder: Killed(holder), waiter: Killed(waiter), beats: [first, second] }
     }
 
     /// The next one enters, and the command of the holder has ended before.
     fn judge(mut self) -> Lost {
-        assert!(self.waiter.wait().unwrap().success());
+        assert_eq!(self.waiter.code("the waiter"), Some(0));
         let [first, second] = self.beats;
         let (last, entered) = (*beats(&first).last().unwrap(), beats(&second)[0]);
         assert!(last < entered, "beside the leader it ran until {last}, and another entered at {entered}");
@@ -233,7 +270,7 @@ impl PassedOn {
 impl Lost {
     /// It says that it has lost its lease, and nothing of its command goes on.
     fn judge(mut self) {
-        assert_eq!(self.holder.wait().unwrap().code(), Some(76));
+        assert_eq!(self.holder.code("the holder"), Some(76));
         let count = beats(&self.beats).len();
         sleep(Duration::from_millis(50));
         assert_eq!(beats(&self.beats).len(), count, "nothing of the command goes on");
@@ -298,6 +335,7 @@ fn cut_off_leaders(k: usize, clients: usize, rounds: usize, seed: u64) {
             thread::spawn(move || stage.client(client, namespace.as_deref()))
         })
         .collect();
+    let _end = End(&stage);
     let mut random = Random(seed);
     let mut since = Instant::now();
     let (mut seen, mut long) = (0, 0);
