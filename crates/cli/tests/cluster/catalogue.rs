@@ -70,7 +70,7 @@ fn every_lock_of_the_catalogue_runs_on_etcd() {
 }
 
 #[test]
-#[ignore = "1 minute"]
+#[ignore = "20 seconds"]
 fn every_lock_of_the_catalogue_runs_on_three_servers_with_more_processes() {
     let site = Site::new();
     let of_three = |about: &Value| match about["kind"].as_str() {
