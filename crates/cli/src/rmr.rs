@@ -1,6 +1,6 @@
 //! `doorway rmr`
 use clap::{Args, ValueEnum};
-use doorway_algorithms::{About, Claimed, Size};
+use doorway_algorithms::{About, Size};
 use doorway_checker::{Bound, Cost, FailedCas, RemoteReferences};
 use serde_json::{Value, json};
 
@@ -118,8 +118,11 @@ fn measured(about: &'static About, size: Size, on: Option<String>) -> Result<Opt
 /// Whether the catalogue knows of a deadlock at this size, without deaths or the like.
 #[cfg(all(feature = "etcd", target_os = "linux"))]
 fn can_deadlock(about: &About, size: Size) -> bool {
-    let fails = |claim: &doorway_algorithms::Claim| {
-        claim.property == doorway_checker::Property::DeadlockFreedom
+    use doorway_algorithms::{Claim, Claimed};
+    use doorway_checker::Property;
+
+    let fails = |claim: &Claim| {
+        claim.property == Property::DeadlockFreedom
             && claim.under.is_empty()
             && matches!(claim.claimed, Claimed::Fails | Claimed::Lacks)
             && claim.from.is_none_or(|(n, _)| size.n >= n)
