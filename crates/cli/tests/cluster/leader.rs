@@ -21,7 +21,7 @@ use doorway::cluster::testing::Cluster;
 use crate::{
     Site, beats, eventually, heartbeat,
     partitions::ip,
-    soak::{Random, Run, judge},
+    soak::{Random, Run, judge, signal},
 };
 
 /// Machines that are connected by a bridge.
@@ -77,6 +77,7 @@ impl Network {
 impl Drop for Network {
     fn drop(&mut self) {
         for machine in &self.machines {
+            ip(&["link", "delete", &machine.link]);
             ip(&["netns", "delete", &machine.namespace]);
         }
         ip(&["link", "delete", &self.bridge]);
@@ -215,6 +216,10 @@ impl Drop for End<'_> {
         let begun = Instant::now();
         while Arc::strong_count(self.0) > 1 && begun.elapsed() < Duration::from_secs(20) {
             sleep(Duration::from_millis(10));
+        }
+        if thread::panicking() {
+            // A client that waits still keeps the cluster.
+            (0..3).for_each(|server| signal("-KILL", self.0.site.cluster.pid(server)));
         }
     }
 }

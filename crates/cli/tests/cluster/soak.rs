@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-fn signal(signal: &str, pid: u32) {
+pub(crate) fn signal(signal: &str, pid: u32) {
     let _ = Command::new("kill").args([signal, &pid.to_string()]).status();
 }
 
