@@ -55,8 +55,8 @@ impl Api for Counting {
     fn grant(&self, time: Duration) -> Answer<'_, i64> {
         self.api.grant(time)
     }
-    fn keep_alive(&self, lease: i64) -> Answer<'_, Option<Duration>> {
-        self.api.keep_alive(lease)
+    fn keep_alive(&self, lease: i64, within: Duration) -> Answer<'_, Option<Duration>> {
+        self.api.keep_alive(lease, within)
     }
     fn revoke(&self, lease: i64) -> Answer<'_, ()> {
         self.api.revoke(lease)

@@ -14,8 +14,9 @@ pub trait Api: Send + Sync + 'static {
     /// Creates a lease, and returns its number.
     fn grant(&self, time: Duration) -> Answer<'_, i64>;
 
-    /// Renews a lease, and returns for how long; none if there is no such lease any more.
-    fn keep_alive(&self, lease: i64) -> Answer<'_, Option<Duration>>;
+    /// Renews a lease, and returns for how long; none if there is no such lease any more. It fails if the server does not
+    /// answer within this time.
+    fn keep_alive(&self, lease: i64, within: Duration) -> Answer<'_, Option<Duration>>;
 
     /// Ends a lease, and removes the keys under it. It may have ended before.
     fn revoke(&self, lease: i64) -> Answer<'_, ()>;

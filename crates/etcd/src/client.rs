@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// How long a server may take for an answer.
-const MAX_ANSWER: Duration = Duration::from_secs(2);
+pub(crate) const MAX_ANSWER: Duration = Duration::from_secs(2);
 
 /// A connection is tested this often, and given up if the server does not answer in time; so a watch ends that would
 /// see nothing any more.
@@ -57,7 +57,7 @@ impl Client {
         Ok(Client { address: address.clone(), options, connections, current: AtomicUsize::new(0) })
     }
 
-    async fn connection(&self) -> Result<(usize, Connection), Error> {
+    async fn connection(&self, within: Duration) -> Result<(usize, Connection), Error> {
         let endpoints = self.address.endpoints();
         let at = self.current.load(SeqCst) % endpoints.len();
         let known = self.lock()[at].clone();
@@ -65,7 +65,7 @@ impl Client {
             return Ok((at, connection));
         }
         let connecting = Connection::connect([&endpoints[at]], Some(self.options.clone()));
-        let connection = self.judged(at, timeout(MAX_ANSWER, connecting).await)?;
+        let connection = self.judged(at, within, timeout(within, connecting).await)?;
         self.lock()[at] = Some(connection.clone());
         Ok((at, connection))
     }
@@ -75,14 +75,23 @@ impl Client {
         &self,
         call: impl AsyncFnOnce(&mut Connection) -> Result<T, etcd_client::Error>,
     ) -> Result<T, Error> {
-        let (at, mut connection) = self.connection().await?;
-        self.judged(at, timeout(MAX_ANSWER, call(&mut connection)).await)
+        self.ask_within(MAX_ANSWER, call).await
+    }
+
+    async fn ask_within<T>(
+        &self,
+        within: Duration,
+        call: impl AsyncFnOnce(&mut Connection) -> Result<T, etcd_client::Error>,
+    ) -> Result<T, Error> {
+        let (at, mut connection) = self.connection(within).await?;
+        self.judged(at, within, timeout(within, call(&mut connection)).await)
     }
 
     /// After a failure that another server might not have, the next one is asked.
     fn judged<T>(
         &self,
         at: usize,
+        within: Duration,
         answer: Result<Result<T, etcd_client::Error>, tokio::time::error::Elapsed>,
     ) -> Result<T, Error> {
         let error = match answer {
@@ -90,7 +99,7 @@ impl Client {
             Ok(Err(error)) => translated(&error, &self.address),
             Err(_) => Error::Unreachable {
                 address: self.address.to_string(),
-                why: format!("no answer within {} s", MAX_ANSWER.as_secs()),
+                why: format!("no answer within {} s", within.as_secs_f32()),
             },
         };
         if error.is_temporary() {
@@ -214,10 +223,10 @@ impl Api for Client {
         })
     }
 
-    fn keep_alive(&self, lease: i64) -> Answer<'_, Option<Duration>> {
+    fn keep_alive(&self, lease: i64, within: Duration) -> Answer<'_, Option<Duration>> {
         Box::pin(async move {
             // The first answer on the stream has been read when this returns, and was positive; it tells no number.
-            let answer = self.ask(async |connection| {
+            let answer = self.ask_within(within, async |connection| {
                 let (mut keeper, mut answers) = connection.lease_keep_alive(lease).await?;
                 keeper.keep_alive().await?;
                 answers.message().await

@@ -7,7 +7,7 @@ use tokio::{
     time::sleep,
 };
 
-use crate::{Error, api::Api, clock::Moment, runtime};
+use crate::{Error, api::Api, client::MAX_ANSWER, clock::Moment, runtime};
 
 /// A lease is renewed after this part of its time has passed.
 const RENEWALS: u32 = 3;
@@ -89,11 +89,13 @@ impl Drop for Lease {
 
 /// Renews a lease until it is lost.
 async fn renew(api: Arc<dyn Api>, id: i64, time: Duration, until: Arc<Sender<Option<Moment>>>) {
+    // Short enough that another server can be asked before a holder has to stop.
+    let within = (time / (2 * RENEWALS)).min(MAX_ANSWER);
     let mut pause = time / RENEWALS;
     while until.borrow().is_some() {
         sleep(pause).await;
         let sent = Moment::now();
-        let renewed = match api.keep_alive(id).await {
+        let renewed = match api.keep_alive(id, within).await {
             Ok(renewed) => renewed,
             Err(_) => {
                 pause = PAUSE;

@@ -223,7 +223,7 @@ impl Api for Model {
         })
     }
 
-    fn keep_alive(&self, _: i64) -> Answer<'_, Option<Duration>> {
+    fn keep_alive(&self, _: i64, _: Duration) -> Answer<'_, Option<Duration>> {
         // For longer than any execution.
         Box::pin(async move { Ok(Some(Duration::from_secs(1_000_000_000))) })
     }

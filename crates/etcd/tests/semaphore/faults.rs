@@ -96,10 +96,10 @@ impl Api for Faulty {
         Box::pin(async move { self.disturbed(ask).await })
     }
 
-    fn keep_alive(&self, lease: i64) -> Answer<'_, Option<Duration>> {
+    fn keep_alive(&self, lease: i64, within: Duration) -> Answer<'_, Option<Duration>> {
         let ask = move || -> Answer<'static, Option<Duration>> {
             let api = self.api.clone();
-            Box::pin(async move { api.keep_alive(lease).await })
+            Box::pin(async move { api.keep_alive(lease, within).await })
         };
         Box::pin(async move { self.disturbed(ask).await })
     }
