@@ -9,7 +9,7 @@ use doorway_explorer::{Scenario, picture};
 use serde_json::Value;
 
 use crate::{
-    json, lanes,
+    every_n, json, lanes,
     limits::Limits,
     lookup::{Sizes, find, title},
     output::{self, Answer, FAILS, Failure, HOLDS, UNDECIDED},
@@ -23,6 +23,12 @@ pub(crate) struct Arguments {
     name: String,
     #[command(flatten)]
     sizes: Sizes,
+    /// Decides whether exclusion holds for every number of processes at once
+    #[arg(long, conflicts_with_all = [
+        "n", "crashes", "deaths", "aborts", "expiries", "passages", "passages_in_all", "symmetry", "registers", "memory",
+        "no_fences", "properties", "lanes", "svg",
+    ])]
+    every_n: bool,
     /// Up to C processes may crash: they take no further step
     #[arg(long, value_name = "C", default_value_t = 0)]
     crashes: usize,
@@ -91,6 +97,9 @@ enum Lanes {
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let about = find(&arguments.name)?;
     let size = arguments.sizes.of(about)?;
+    if arguments.every_n {
+        return every_n::run(about, size.k, &arguments.limits, arguments.json);
+    }
     let model = arguments.model(about, size)?;
     let properties = properties(about, subject(about, size).properties(&model), &arguments.properties)?;
     let model = model.only(properties.iter().copied());

@@ -6,6 +6,7 @@ mod check;
 mod cluster;
 mod cover;
 mod estimate;
+mod every_n;
 mod explore;
 mod grow;
 mod json;

@@ -42,6 +42,8 @@ pub enum Undecided {
     DoesNotApply(String),
     /// There are more views than the limit.
     TooManyViews(usize),
+    /// It was interrupted.
+    Interrupted,
     /// A view has more than k holders. The steps that lead to it may be those of no real execution.
     Crowded(Vec<String>),
 }
@@ -63,6 +65,7 @@ impl fmt::Display for EveryN {
             Some(Undecided::TooManyViews(limit)) => {
                 write!(f, "not decided for every n: more than {limit} views of {m} processes")
             }
+            Some(Undecided::Interrupted) => write!(f, "not decided for every n: interrupted at {views} views"),
             Some(Undecided::Crowded(_)) => {
                 write!(f, "not decided for every n: among {views} views of {m} processes, one has too many holders")
             }
@@ -77,43 +80,62 @@ const SIZES: [usize; 2] = [64, 1000];
 const LIMIT: usize = 2_000_000;
 
 /// Decides whether at most `k` processes are holders at once, for every number of processes. `make` makes the lock for a
-/// number of processes.
+/// number of processes, or returns `None` if it cannot.
 ///
 /// ```
-/// use doorway_algorithms::mutex::ticket::TicketLock;
+/// use doorway_algorithms::{Size, mutex::ticket};
 /// use doorway_checker::{Subject, every_n};
 ///
-/// let found = every_n(1, |_| Subject::lock(TicketLock::new))?;
-/// assert!(found.holds());
+/// let found = every_n(1, |n| Some(Subject::lock(move |space| ticket::new(space, Size { n, k: 1 }))))?;
+/// assert_eq!(found.to_string(), "exclusion holds for every n (m = 2, 54 views)");
 /// # Ok::<(), doorway_checker::Error>(())
 /// ```
 ///
 /// # Errors
 /// If the algorithm breaks a rule of the interface.
-pub fn every_n(k: usize, make: impl Fn(usize) -> Subject) -> Result<EveryN, Error> {
-    let mut found = with_views_of(k, k + 1, &make)?;
+pub fn every_n(k: usize, make: impl Fn(usize) -> Option<Subject>) -> Result<EveryN, Error> {
+    every_n_observed(k, make, &mut |_| true)
+}
+
+/// The same. `observer` is told the number of views now and then, and returns whether to go on.
+///
+/// # Errors
+/// As [`every_n`].
+pub fn every_n_observed(
+    k: usize,
+    make: impl Fn(usize) -> Option<Subject>,
+    observer: &mut dyn FnMut(usize) -> bool,
+) -> Result<EveryN, Error> {
+    let mut found = with_views_of(k, k + 1, &make, observer)?;
     if matches!(found.undecided, Some(Undecided::Crowded(_))) && k + 3 <= symmetry::MOST {
         // More precise, and larger.
-        found = with_views_of(k, k + 2, &make)?;
+        found = with_views_of(k, k + 2, &make, observer)?;
     }
     Ok(found)
 }
 
-fn with_views_of(k: usize, m: usize, make: &impl Fn(usize) -> Subject) -> Result<EveryN, Error> {
+fn with_views_of(
+    k: usize,
+    m: usize,
+    make: &impl Fn(usize) -> Option<Subject>,
+    observer: &mut dyn FnMut(usize) -> bool,
+) -> Result<EveryN, Error> {
     let does_not_apply =
         |why: &str| Ok(EveryN { k, m, views: 0, undecided: Some(Undecided::DoesNotApply(why.to_string())) });
     if m + 1 > symmetry::MOST {
         return does_not_apply("views of so many processes are not searched");
     }
-    let subject = make(m + 1);
+    let others: Option<Vec<Subject>> = [m + 2].into_iter().chain(SIZES).map(make).collect();
+    let (Some(subject), Some(others)) = (make(m + 1), others) else {
+        return does_not_apply("it is not made for every number of processes");
+    };
     if subject.program.is_part() || !subject.program.is_symmetric() {
         return does_not_apply("its processes are not all alike: they use their numbers");
     }
-    let others: Vec<Subject> = [m + 2].into_iter().chain(SIZES).map(make).collect();
     if others.iter().any(|other| !same_registers(&subject, other)) {
         return does_not_apply("its registers depend on the number of processes");
     }
-    let (views, undecided) = closed(&subject, k, m)?;
+    let (views, undecided) = closed(&subject, k, m, observer)?;
     for other in &others {
         if !views.is_alike(other)? {
             return does_not_apply("its steps depend on the number of processes");
@@ -131,10 +153,15 @@ fn same_registers(a: &Subject, b: &Subject) -> bool {
 }
 
 /// The set of views, closed under steps.
-fn closed(subject: &Subject, k: usize, m: usize) -> Result<(Views<'_>, Option<Undecided>), Error> {
+fn closed<'a>(
+    subject: &'a Subject,
+    k: usize,
+    m: usize,
+    observer: &mut dyn FnMut(usize) -> bool,
+) -> Result<(Views<'a>, Option<Undecided>), Error> {
     for wide in WIDTHS {
         match Views::new(subject, k, m, wide)
-            .and_then(|mut views| views.close(LIMIT).map(|undecided| (views, undecided)))
+            .and_then(|mut views| views.close(LIMIT, observer).map(|undecided| (views, undecided)))
         {
             Err(Error::Broken { fault: Fault::TicketArithmetic, .. }) if wide < WIDTHS[WIDTHS.len() - 1] => {}
             Err(error) => return Err(error),

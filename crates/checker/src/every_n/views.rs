@@ -30,6 +30,9 @@ pub(super) struct Process {
     added: i8,
 }
 
+/// The observer is told after so many views.
+const OBSERVED: usize = 256;
+
 /// The most that a process may have added to the tally, or taken from it.
 const MOST_ADDED: i64 = 8;
 
@@ -109,9 +112,13 @@ impl<'a> Views<'a> {
     }
 
     /// Closes the set under steps; returns why nothing is decided, if so.
-    pub(super) fn close(&mut self, limit: usize) -> Result<Option<Undecided>, Error> {
+    pub(super) fn close(
+        &mut self,
+        limit: usize,
+        observer: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Option<Undecided>, Error> {
         loop {
-            let undecided = self.close_once(limit)?;
+            let undecided = self.close_once(limit, observer)?;
             if !std::mem::take(&mut self.is_stale) {
                 return Ok(undecided);
             }
@@ -122,13 +129,20 @@ impl<'a> Views<'a> {
         }
     }
 
-    fn close_once(&mut self, limit: usize) -> Result<Option<Undecided>, Error> {
+    fn close_once(
+        &mut self,
+        limit: usize,
+        observer: &mut dyn FnMut(usize) -> bool,
+    ) -> Result<Option<Undecided>, Error> {
         let initial = self.initial(self.m);
         self.add(initial, 0, String::new())?;
         let mut next = 0;
         while next < self.list.len() {
             if self.len() > limit {
                 return Ok(Some(Undecided::TooManyViews(limit)));
+            }
+            if next % OBSERVED == 0 && !observer(self.len()) {
+                return Ok(Some(Undecided::Interrupted));
             }
             let view = self.list[next].clone();
             if self.holders(&view) > self.k {
