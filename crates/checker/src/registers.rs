@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use doorway_memory::{Home, Name, Space, Ticket, Value};
+use doorway_memory::{Home, Name, Queue, Space, Ticket, Value};
 
 use crate::{model::Model, view::View};
 
@@ -58,6 +58,7 @@ pub(crate) struct Kind {
     pub(crate) show: fn(u64) -> String,
     pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
     pub(crate) tally: fn(u64) -> Option<i64>,
+    pub(crate) queue: fn(u64) -> Option<Queue>,
 }
 
 impl Kind {
@@ -73,6 +74,7 @@ impl Kind {
             show: |word| Show(T::of_word(word)).to_string(),
             domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
             tally: |word| T::of_word(word).tally(),
+            queue: |word| T::of_word(word).queue(),
         }
     }
 }

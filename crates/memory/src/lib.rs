@@ -90,7 +90,7 @@ pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;
 #[cfg(feature = "observed")]
-pub use observed::{tally_comparisons, ticket_comparisons};
+pub use observed::{queue_questions, tally_comparisons, ticket_comparisons};
 pub use property::Property;
 pub use protocol::{Abort, Assign, Exclusion, Fence, Part, Reap};
 pub use queue::{Claim, Queue};

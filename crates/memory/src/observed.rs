@@ -10,22 +10,48 @@ pub(crate) fn compared(_: crate::Ticket, _: crate::Ticket) {}
 #[inline(always)]
 pub(crate) fn weighed(_: Option<i64>) {}
 
+#[cfg(not(feature = "observed"))]
+#[inline(always)]
+pub(crate) fn asked(_: crate::Pid, _: usize) {}
+
 #[cfg(feature = "observed")]
-pub(crate) use with_std::{compared, weighed};
+pub(crate) use with_std::{asked, compared, weighed};
 #[cfg(feature = "observed")]
-pub use with_std::{tally_comparisons, ticket_comparisons};
+pub use with_std::{queue_questions, tally_comparisons, ticket_comparisons};
 
 #[cfg(feature = "observed")]
 mod with_std {
     use alloc::vec::Vec;
     use core::cell::{Cell, RefCell};
 
-    use crate::Ticket;
+    use crate::{Pid, Ticket};
 
     std::thread_local! {
         static OBSERVING: Cell<bool> = const { Cell::new(false) };
         static SEEN: RefCell<Vec<(Ticket, Ticket)>> = const { RefCell::new(Vec::new()) };
+        static ASKED: RefCell<Option<Vec<(Pid, usize)>>> = const { RefCell::new(None) };
         static WEIGHED: RefCell<Option<Vec<Option<i64>>>> = const { RefCell::new(None) };
+    }
+
+    pub(crate) fn asked(p: Pid, k: usize) {
+        ASKED.with_borrow_mut(|asked| {
+            if let Some(asked) = asked {
+                asked.push((p, k));
+            }
+        });
+    }
+
+    /// Runs `act` and returns its result, with every question on this thread whether a process is among the first k of a
+    /// queue.
+    ///
+    /// ```
+    /// use doorway_memory::{Queue, queue_questions};
+    /// assert_eq!(queue_questions(|| Queue::EMPTY.is_among(1, 2)), (false, vec![(1, 2)]));
+    /// ```
+    pub fn queue_questions<R>(act: impl FnOnce() -> R) -> (R, Vec<(Pid, usize)>) {
+        ASKED.set(Some(Vec::new()));
+        let result = act();
+        (result, ASKED.take().unwrap_or_default())
     }
 
     #[inline(always)]

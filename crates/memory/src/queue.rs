@@ -1,7 +1,7 @@
 //! Queues of processes, and names for the first of them.
 use core::fmt;
 
-use crate::{Pid, Ticket, Value};
+use crate::{Pid, Ticket, Value, observed};
 
 /// A queue of processes: the content of the register that [`Space::queue`](crate::Space::queue) makes, on which
 /// [`join`](crate::Memory::join), [`until_among`](crate::Memory::until_among) and [`leave`](crate::Memory::leave) work.
@@ -32,7 +32,13 @@ impl Queue {
     /// The largest number of processes whose queue fits in a word.
     pub const MOST: usize = 15;
 
-    fn processes(self) -> impl Iterator<Item = Pid> {
+    /// The processes, the first one first.
+    ///
+    /// ```
+    /// use doorway_memory::Queue;
+    /// assert!(Queue::EMPTY.with(4).with(2).processes().eq([4, 2]));
+    /// ```
+    pub fn processes(self) -> impl Iterator<Item = Pid> {
         (0..Self::MOST).map_while(move |i| (self.0 >> (4 * i) & 15).checked_sub(1)).map(|p| p as Pid)
     }
 
@@ -51,6 +57,7 @@ impl Queue {
     /// ```
     #[must_use]
     pub fn is_among(self, p: Pid, k: usize) -> bool {
+        observed::asked(p, k);
         self.processes().take(k).any(|q| q == p)
     }
 
@@ -87,6 +94,9 @@ impl Value for Queue {
     }
     fn of_word(word: u64) -> Self {
         Queue(word)
+    }
+    fn queue(self) -> Option<Queue> {
+        Some(self)
     }
 }
 

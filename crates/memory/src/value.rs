@@ -2,7 +2,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt::{self, Debug};
 
-use crate::Ticket;
+use crate::{Queue, Ticket};
 
 /// A value of a register: anything that fits one machine word.
 ///
@@ -73,6 +73,17 @@ pub trait Value: Copy + Eq + Debug + Send + Sync {
     #[inline(always)]
     #[must_use]
     fn counted(self) -> Option<Self> {
+        None
+    }
+
+    /// The queue, if this is a [`Queue`](crate::Queue).
+    ///
+    /// ```
+    /// use doorway_memory::{Queue, Value};
+    /// assert_eq!((Queue::EMPTY.queue(), 7_u64.queue()), (Some(Queue::EMPTY), None));
+    /// ```
+    #[must_use]
+    fn queue(self) -> Option<Queue> {
         None
     }
 

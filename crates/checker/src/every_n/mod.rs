@@ -18,6 +18,8 @@ mod views;
 
 use std::fmt;
 
+use doorway_memory::Queue;
+
 use crate::{Error, Subject, error::Fault, model::Model, symmetry, tickets::WIDTHS};
 use views::Views;
 
@@ -125,11 +127,13 @@ fn with_views_of(
     if m + 1 > symmetry::MOST {
         return does_not_apply("views of so many processes are not searched");
     }
-    let others: Option<Vec<Subject>> = [m + 2].into_iter().chain(SIZES).map(make).collect();
-    let (Some(subject), Some(others)) = (make(m + 1), others) else {
+    let Some(subject) = make(m + 1) else { return does_not_apply("it is not made for so few processes") };
+    // A queue in a word has room for a few processes only; other memories have no such limit.
+    let sizes = if has_queue(&subject) { [m + 2, Queue::MOST, Queue::MOST] } else { [m + 2, SIZES[0], SIZES[1]] };
+    let Some(others) = sizes.into_iter().map(make).collect::<Option<Vec<Subject>>>() else {
         return does_not_apply("it is not made for every number of processes");
     };
-    if subject.program.is_part() || !subject.program.is_symmetric() {
+    if subject.program.is_part() || !subject.program.is_symmetric() && !has_queue(&subject) {
         return does_not_apply("its processes are not all alike: they use their numbers");
     }
     if others.iter().any(|other| !same_registers(&subject, other)) {
@@ -142,6 +146,10 @@ fn with_views_of(
         }
     }
     Ok(EveryN { k, m, views: views.len(), undecided })
+}
+
+fn has_queue(subject: &Subject) -> bool {
+    subject.registers.of(&Model::new(1)).iter().any(|register| (register.kind.queue)(register.init).is_some())
 }
 
 fn same_registers(a: &Subject, b: &Subject) -> bool {

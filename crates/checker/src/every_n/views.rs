@@ -1,15 +1,15 @@
 //! Views, and their steps.
 use std::ops::RangeInclusive;
 
-use doorway_memory::{Tally, Value, tally_comparisons};
+use doorway_memory::{Pid, Queue, Tally, Value, queue_questions, tally_comparisons};
 use rustc_hash::FxHashMap;
 
 use super::Undecided;
 use crate::{
     Error, Subject,
     access::Op,
-    automaton::{Action, Automaton, Missing},
-    model::Model,
+    automaton::{Action, Automaton, Missing, Ran, UNLIMITED, run},
+    model::{Model, Setting},
     program::Program,
     registers::Register,
     tickets::{Closing, TicketSet},
@@ -23,11 +23,23 @@ pub(super) struct Config {
     pub(super) processes: Box<[Process]>,
 }
 
-/// The local state of a process, and what it has added to the tally.
+/// The local state of a process, what it has added to the tally, and how many of the others are before it in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Process {
     local: u32,
     added: i8,
+    rank: Option<u8>,
+}
+
+impl Process {
+    const INITIAL: Process = Process { local: 0, added: 0, rank: None };
+}
+
+/// The register that is a queue, and the largest number of which a process has asked whether it is among the first.
+#[derive(Clone, Debug)]
+struct Line {
+    register: usize,
+    asked: usize,
 }
 
 /// The observer is told after so many views.
@@ -72,7 +84,8 @@ pub(super) struct Views<'a> {
     /// The local states met, each with its ticket, if it has one, renumbered to 1.
     shapes: Vec<Process>,
     counter: Option<Counter>,
-    /// Whether something has become known of the tally, so that the set has to be made again.
+    line: Option<Line>,
+    /// Whether something has become known of the tally or the queue, so that the set has to be made again.
     is_stale: bool,
     /// Whether the processes that are known of are all there are.
     pub(super) is_exact: bool,
@@ -84,8 +97,8 @@ pub(super) struct Views<'a> {
 
 impl<'a> Views<'a> {
     pub(super) fn new(subject: &'a Subject, k: usize, m: usize, wide: u32) -> Result<Views<'a>, Error> {
-        let model = Model::new(m + 1).k(k).symmetric();
         let program = &*subject.program;
+        let model = model(program, k, m);
         let automaton = Automaton::new(program, subject.registers.of(&model).to_vec(), &model, wide)?;
         let (ids, list, origins, shapes) = (FxHashMap::default(), Vec::new(), Vec::new(), Vec::new());
         let tally = |(register, kind): (usize, &Register)| {
@@ -95,8 +108,29 @@ impl<'a> Views<'a> {
         let counter = counters.next();
         let refused = counters.next().map(|_| "it has more than one tally".to_string());
         drop(counters);
+        let queue =
+            |(register, kind): (usize, &Register)| (kind.kind.queue)(kind.init).map(|_| Line { register, asked: 0 });
+        let mut lines = automaton.registers.iter().enumerate().filter_map(queue);
+        let line = lines.next();
+        let refused = refused.or(lines.next().map(|_| "it has more than one queue".to_string()));
+        drop(lines);
         let (learnt, is_stale, is_exact) = (Vec::new(), false, false);
-        Ok(Views { program, automaton, k, m, ids, list, origins, shapes, counter, is_stale, is_exact, learnt, refused })
+        Ok(Views {
+            program,
+            automaton,
+            k,
+            m,
+            ids,
+            list,
+            origins,
+            shapes,
+            counter,
+            line,
+            is_stale,
+            is_exact,
+            learnt,
+            refused,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -107,7 +141,7 @@ impl<'a> Views<'a> {
     pub(super) fn initial(&self, processes: usize) -> Config {
         Config {
             registers: vec![0; self.automaton.registers.len()].into(),
-            processes: vec![Process { local: 0, added: 0 }; processes].into(),
+            processes: vec![Process::INITIAL; processes].into(),
         }
     }
 
@@ -199,6 +233,8 @@ impl<'a> Views<'a> {
                     continue;
                 }
             };
+            // Where in the queue it is shows when it is added to a view.
+            let shape = Process { rank: shape.rank.map(|_| 0), ..shape };
             if !self.shapes.contains(&shape) {
                 // Views that were looked at before need not be extended by it: a state of m + 1 processes whose views
                 // are all in the set is an extension of that one among them which is looked at last.
@@ -247,10 +283,10 @@ impl<'a> Views<'a> {
                 placements
             };
             for (view, process) in placements {
-                let processes = view.processes.iter().copied().chain([process]).collect();
-                let larger = Config { processes, ..view };
-                if self.fits(&larger)? {
-                    found.push(larger);
+                for larger in lined_up(&view, process) {
+                    if self.fits(&larger)? {
+                        found.push(larger);
+                    }
                 }
             }
         }
@@ -270,7 +306,7 @@ impl<'a> Views<'a> {
 
     /// Whether another program does the same, wherever this one was executed.
     pub(super) fn is_alike(&self, other: &Subject) -> Result<bool, Error> {
-        let model = Model::new(self.m + 1).k(self.k).symmetric();
+        let model = model(&*other.program, self.k, self.m);
         let registers = other.registers.of(&model).to_vec();
         let mut automaton = Automaton::new(&*other.program, registers, &model, self.automaton.wide)?;
         for &missing in &self.learnt {
@@ -295,7 +331,9 @@ impl<'a> Views<'a> {
 
     fn learn(&mut self, missing: Missing) -> Result<(), Error> {
         self.learnt.push(missing);
-        let (learnt, compared) = tally_comparisons(|| self.automaton.learn(self.program, missing));
+        let ((learnt, asked), compared) =
+            tally_comparisons(|| queue_questions(|| self.automaton.learn(self.program, missing)));
+        learnt?;
         for constant in compared {
             let (Some(constant), Some(counter)) = (constant, &mut self.counter) else {
                 self.refused.get_or_insert("a tally is compared with another one".to_string());
@@ -306,7 +344,50 @@ impl<'a> Views<'a> {
             self.is_stale |= counter.constants != constants;
             counter.constants = constants;
         }
-        learnt
+        for (p, k) in asked {
+            let Some(line) = &mut self.line else { continue };
+            if p != 0 {
+                self.refused.get_or_insert("a process asks where another one is in the queue".to_string());
+            }
+            self.is_stale |= k > line.asked;
+            line.asked = line.asked.max(k);
+            if line.asked + self.m + 1 > Queue::MOST {
+                self.refused.get_or_insert("a word has no room for such a queue".to_string());
+            }
+        }
+        match missing {
+            Missing::Step { local, value, .. } if !self.program.is_symmetric() => self.check_alike(local, value),
+            _ => Ok(()),
+        }
+    }
+
+    /// Tests that a step does not depend on the number of its process, nor on who is behind it in the queue.
+    fn check_alike(&mut self, local: u32, value: u32) -> Result<(), Error> {
+        let from = self.automaton.local(0, local);
+        let (section, history) = (from.section, from.history.to_vec());
+        let register = from.access.and_then(|access| access.register());
+        let word = register.map_or(0, |reg| self.automaton.word(reg, value));
+        let is_queue = self.line.as_ref().is_some_and(|line| register == Some(line.register));
+        let execute =
+            |p: Pid, word: u64| run(self.program, p, section, UNLIMITED, history.clone(), Setting::PLAIN, word);
+        let ran = execute(0, word)?;
+        let mut is_alike = true;
+        for other in 1..=self.m {
+            let swapped = |word: u64| if is_queue { renamed(word, |p| swap(p, other)) } else { word };
+            let theirs = execute(other, swapped(word))?;
+            is_alike &= is_same(&ran, &theirs) && theirs.written == swapped(ran.written);
+        }
+        if is_queue {
+            // One more behind all others.
+            let stranger = Queue::MOST - 1 - self.line.as_ref().map_or(0, |line| line.asked);
+            let more = execute(0, Queue::of_word(word).with(stranger).to_word())?;
+            let without = Queue::of_word(more.written).without(stranger).to_word();
+            is_alike &= is_same(&ran, &more) && without == ran.written;
+        }
+        if !is_alike {
+            self.refused.get_or_insert("its processes are not all alike: they use their numbers".to_string());
+        }
+        Ok(())
     }
 
     /// The steps of the last process of a state, as those before it see them.
@@ -331,6 +412,10 @@ impl<'a> Views<'a> {
     pub(super) fn normal(&mut self, config: &Config) -> Result<Config, Error> {
         let closing = Closing::of(self.tickets(config), TicketSet::EMPTY, self.automaton.wide);
         let mut normal = self.renumber(config, &closing)?;
+        let ranks: Vec<u8> = config.processes.iter().filter_map(|process| process.rank).collect();
+        for rank in normal.processes.iter_mut().filter_map(|process| process.rank.as_mut()) {
+            *rank = ranks.iter().filter(|&other| other < rank).count() as u8;
+        }
         normal.processes.sort_unstable();
         Ok(normal)
     }
@@ -381,6 +466,7 @@ impl<'a> Views<'a> {
             _ if self.counter.as_ref().is_some_and(|counter| counter.register == reg) => {
                 self.steps_on_the_tally(config, mover)
             }
+            _ if self.line.as_ref().is_some_and(|line| line.register == reg) => self.steps_on_the_queue(config, mover),
             Action::Write | Action::ReadsValue => {
                 let (next, written) = self.step(local, config.registers[reg])?;
                 let mut after = config.clone();
@@ -402,7 +488,7 @@ impl<'a> Views<'a> {
     }
 
     fn steps_on_the_tally(&mut self, config: &Config, mover: usize) -> Result<Vec<Config>, Error> {
-        let Process { local, added } = config.processes[mover];
+        let Process { local, added, .. } = config.processes[mover];
         let op = self.automaton.local(0, local).access.map(|access| access.op);
         if !matches!(op, Some(Op::Read | Op::Test | Op::FetchAdd)) {
             self.refused.get_or_insert("a tally is written, and not only added to".to_string());
@@ -425,7 +511,41 @@ impl<'a> Views<'a> {
                 return Ok(Vec::new());
             }
             let mut after = config.clone();
-            after.processes[mover] = Process { local: next, added: sum as i8 };
+            after.processes[mover] = Process { local: next, added: sum as i8, ..config.processes[mover] };
+            successors.extend(self.renumbered_steps(config, &after)?);
+        }
+        Ok(successors)
+    }
+
+    /// The process is executed as process 0. Others that are not known of may be in the queue; what matters is how many of
+    /// them are before it, up to the largest number that it asks for.
+    fn steps_on_the_queue(&mut self, config: &Config, mover: usize) -> Result<Vec<Config>, Error> {
+        let Some(Line { register, asked }) = self.line.clone() else { return Ok(Vec::new()) };
+        let order = in_line(config);
+        let number = |p: usize| if p == mover { 0 } else { 1 + order.iter().position(|&q| q == p).unwrap_or(0) };
+        let strangers = if self.is_exact { 0 } else { asked };
+        let mut successors = Vec::new();
+        for before in 0..=strangers {
+            let unknown = (Queue::MOST - before..Queue::MOST).fold(Queue::EMPTY, Queue::with);
+            let queue = order.iter().fold(unknown, |queue, &p| queue.with(number(p)));
+            let word = queue.to_word();
+            if self.automaton.known_value(register, word, None).is_none() {
+                self.learn(Missing::Value { reg: register as u32, word })?;
+            }
+            let value = self.automaton.known_value(register, word, None).expect("it was learnt");
+            let (next, written) = self.step(config.processes[mover].local, value)?;
+            let written = Queue::of_word(self.automaton.word(register, written));
+            let mut after = config.clone();
+            after.processes[mover].local = next;
+            let known: Vec<usize> = written.processes().filter(|&p| p < Queue::MOST - before).collect();
+            for (p, process) in after.processes.iter_mut().enumerate() {
+                let is_known = p == mover || order.contains(&p);
+                let rank = known.iter().position(|&q| is_known && q == number(p));
+                process.rank = rank.map(|rank| rank as u8);
+            }
+            if known.len() != after.processes.iter().filter(|process| process.rank.is_some()).count() {
+                self.refused.get_or_insert("a process puts others into the queue".to_string());
+            }
             successors.extend(self.renumbered_steps(config, &after)?);
         }
         Ok(successors)
@@ -464,4 +584,51 @@ impl<'a> Views<'a> {
         steps.reverse();
         steps
     }
+}
+
+/// The model of an automaton for views. Process 0 stands for all of them.
+fn model(program: &dyn Program, k: usize, m: usize) -> Model {
+    let model = Model::new(m + 1).k(k);
+    if program.is_symmetric() { model.symmetric() } else { model }
+}
+
+/// The processes in the queue, the first one first.
+fn in_line(config: &Config) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..config.processes.len()).filter(|&p| config.processes[p].rank.is_some()).collect();
+    order.sort_unstable_by_key(|&p| config.processes[p].rank);
+    order
+}
+
+/// A view with one more process, at every place of the queue if it is there.
+fn lined_up(view: &Config, process: Process) -> Vec<Config> {
+    let with = |ranks: &dyn Fn(u8) -> u8, rank| {
+        let others = view.processes.iter().map(|other| Process { rank: other.rank.map(ranks), ..*other });
+        let processes = others.chain([Process { rank, ..process }]).collect();
+        Config { registers: view.registers.clone(), processes }
+    };
+    if process.rank.is_none() {
+        return vec![with(&|rank| rank, None)];
+    }
+    let length = in_line(view).len() as u8;
+    (0..=length).map(|at| with(&|rank| rank + u8::from(rank >= at), Some(at))).collect()
+}
+
+/// Exchanges processes 0 and `other`.
+fn swap(p: Pid, other: Pid) -> Pid {
+    match p {
+        0 => other,
+        p if p == other => 0,
+        p => p,
+    }
+}
+
+fn renamed(queue: u64, new: impl Fn(Pid) -> Pid) -> u64 {
+    Queue::of_word(queue).processes().fold(Queue::EMPTY, |queue, p| queue.with(new(p))).to_word()
+}
+
+/// Whether two processes have done the same, whatever they have written.
+fn is_same(a: &Ran, b: &Ran) -> bool {
+    let access = |ran: &Ran| ran.access.map(|access| (access.op, access.reg));
+    let history = |ran: &Ran| ran.history.iter().map(|word| (word.bits, word.what)).collect::<Vec<_>>();
+    (a.section, access(a), history(a)) == (b.section, access(b), history(b))
 }
