@@ -58,6 +58,30 @@ fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
 }
 
 #[test]
+fn every_n_is_decided_or_not_at_all() {
+    let output = doorway(&["check", "ticket-k", "-k", "2", "--every-n"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stdout), "ticket-k k=2: exclusion holds for every n (m = 3, 5458 views)\n");
+    let found = json(&["check", "gottlieb", "-k", "1", "--every-n", "--json"]);
+    assert_eq!((&found["every_n"], &found["m"], &found["views"]), (&true.into(), &2.into(), &14.into()));
+
+    for (name, why) in [
+        ("bakery", "its processes are not all alike"),
+        ("log-k", "its registers depend on the number of processes"),
+        ("colored-ticket", "it is not made for every number of processes"),
+        ("fischer-queue-names", "its processes are not all alike"),
+    ] {
+        let output = doorway(&["check", name, "--every-n"]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(text(&output.stdout).contains(why), "{}", text(&output.stdout));
+    }
+    refused(
+        &["check", "ticket", "--every-n", "-n", "3"],
+        "the argument '--every-n' cannot be used with '-n <N>'; see `doorway check --help`",
+    );
+}
+
+#[test]
 fn expiries_show_when_two_believe_to_be_holders() {
     let output = doorway(&["check", "fischer-queue", "-n", "2", "-k", "1", "--expiries"]);
     assert_eq!(output.status.code(), Some(0), "that exclusion fails is what is claimed");
