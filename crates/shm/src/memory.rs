@@ -5,7 +5,7 @@ use std::{
     sync::{
         Arc,
         atomic::{
-            self, AtomicU64,
+            self, AtomicBool, AtomicU64,
             Ordering::{self, Acquire, Release, SeqCst},
         },
     },
@@ -37,7 +37,7 @@ const FIRST_PARK: Duration = Duration::from_millis(5);
 /// See [`Shared`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// The deadline of the wait has passed.
+    /// The deadline of the wait has passed, or the wait was [interrupted](Shared::set_interrupt).
     Abort,
     /// A register is beyond the end of the file: its number was read from a damaged register.
     Damaged,
@@ -83,6 +83,8 @@ pub struct Shared {
     is_woken: bool,
     park_timeout: Duration,
     deadline: Option<Instant>,
+    /// Ends the wait as the deadline does, once another thread has set it.
+    interrupt: Option<Arc<AtomicBool>>,
     watch: Option<Arc<dyn Watch>>,
     region: Arc<Region>,
 }
@@ -100,6 +102,7 @@ impl Shared {
             is_woken: false,
             park_timeout: FIRST_PARK,
             deadline: None,
+            interrupt: None,
             watch: None,
             region,
         }
@@ -143,6 +146,17 @@ impl Shared {
     pub fn begin(&mut self, deadline: Option<Instant>) {
         (self.halt, self.spins, self.is_woken) = (None, 0, false);
         (self.park_timeout, self.deadline) = (FIRST_PARK, deadline);
+    }
+
+    /// Continues a wait that its deadline or an interrupt has halted, until another deadline.
+    pub fn resume(&mut self, deadline: Option<Instant>) {
+        (self.halt, self.deadline) = (None, deadline);
+    }
+
+    /// Lets another thread halt a wait, as its deadline does: it sets the flag, and then [wakes](crate::File::wake) the
+    /// slot. The wait clears the flag.
+    pub fn set_interrupt(&mut self, flag: Option<Arc<AtomicBool>>) {
+        self.interrupt = flag;
     }
 
     /// Whether this passage has waited for more than 40 spins, after which a waiter parks.
@@ -221,13 +235,19 @@ impl Shared {
     #[cold]
     #[inline(never)]
     fn wait_longer(&mut self) {
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        // After the announcement, so that a thread that sets the flag later finds it, and rings the doorbell.
+        let is_interrupted = self.interrupt.as_ref().is_some_and(|flag| flag.swap(false, SeqCst));
+        if is_interrupted || self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             self.halt = Some(Halt::Abort);
         } else if let Some(count) = self.announced {
             let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let timeout = left.map_or(self.park_timeout, |left| left.min(self.park_timeout));
             if self.region.park(self.slot, count, timeout) {
-                self.check(Why::Timeout);
+                // A wait of many short deadlines checks as rarely as a long one.
+                match self.park_timeout.checked_sub(timeout) {
+                    Some(left) if !left.is_zero() => self.park_timeout = left,
+                    _ => self.check(Why::Timeout),
+                }
             } else {
                 (self.announced, self.is_woken) = (None, true);
             }

@@ -53,6 +53,7 @@
 //!   that, wherever it was stopped.
 mod participant;
 mod permit;
+mod place;
 mod queue;
 mod semaphore;
 mod slot;
@@ -60,4 +61,5 @@ mod slot;
 pub use doorway_shm::{Error, Process, names};
 pub use participant::Participant;
 pub use permit::Permit;
+pub use place::{Interrupter, Place};
 pub use semaphore::Semaphore;

@@ -10,7 +10,7 @@ use std::{
 use doorway_shm::{Error, File, ForkDetector, Location, MAX_SLOTS, Taken, locate};
 
 use super::{
-    Participant, Permit,
+    Participant, Permit, Place,
     queue::FileQueue,
     slot::{Mode, Slot},
 };
@@ -280,6 +280,16 @@ impl Semaphore {
         self.enter(Mode::Try)
     }
 
+    /// Joins the queue without waiting. The [place](Place) keeps the position until it is used or dropped.
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    ///
+    /// See [`Place`].
+    pub fn arrive(&self) -> Result<Place<'_>, Error> {
+        self.arrived().map(|slot| Place::new(self, slot))
+    }
+
     /// The current holders, in order of arrival.
     ///
     /// See the [module's example](super).
@@ -359,6 +369,22 @@ impl Semaphore {
         }
     }
 
+    /// Takes a slot, waiting until one is free, and joins the queue in it.
+    pub(super) fn arrived(&self) -> Result<Slot, Error> {
+        loop {
+            let mut slot = self.take_slot(None)?.expect("a wait without a deadline does not abort");
+            let now = File::now();
+            if slot.queue.is_path_check_due(now) && !slot.queue.file.is_current()? {
+                slot.release();
+                self.move_to_new_file(slot)?;
+                continue;
+            }
+            slot.queue.file.describe(&slot.memory, self.version, &self.what);
+            slot.arrive(now)?;
+            return Ok(slot);
+        }
+    }
+
     /// Takes a slot, waiting until one is free; `None` after the deadline.
     #[inline(always)]
     fn take_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
@@ -409,7 +435,7 @@ impl Semaphore {
     }
 
     /// Opens the file that the path leads to now, which is not the slot's.
-    fn move_to_new_file(&self, slot: Slot) -> Result<(), Error> {
+    pub(super) fn move_to_new_file(&self, slot: Slot) -> Result<(), Error> {
         let queue = slot.queue.clone();
         drop(slot);
         self.renew(&queue)

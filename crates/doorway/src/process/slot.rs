@@ -107,6 +107,53 @@ impl Slot {
         }
     }
 
+    /// Joins the queue in a slot that was taken, without waiting.
+    pub(super) fn arrive(&mut self, now: u64) -> Result<(), Error> {
+        let number = self.number();
+        self.memory.record().arrive(now);
+        self.memory.begin(None);
+        match self.queue.algorithm.doorway(&mut self.memory, number) {
+            Ok(name) => {
+                self.memory.flush();
+                self.name = name;
+                Ok(())
+            }
+            Err(halt) => self.abort(halt).map(|_| ()),
+        }
+    }
+
+    /// Waits in the queue that this slot has joined. Returns false at the deadline, or if interrupted; then it is in the
+    /// queue still.
+    pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, Error> {
+        if self.name.is_some() {
+            return Ok(true);
+        }
+        let number = self.number();
+        self.memory.resume(deadline);
+        match self.queue.algorithm.wait(&mut self.memory, number, &None) {
+            Ok(name) => {
+                self.memory.flush();
+                self.name = Some(name);
+                if self.memory.has_waited() {
+                    self.memory.record().enter(File::now());
+                }
+                Ok(true)
+            }
+            Err(Halt::Abort) => Ok(false),
+            Err(halt) => self.abort(halt),
+        }
+    }
+
+    /// Leaves the queue, as a holder or as a waiter.
+    pub(super) fn leave_queue(&mut self) {
+        // After an error the slot is released already, and may be another process' now.
+        if self.is_owned {
+            // A waiter may have announced that it parks: `abort` retracts that before another process can take the slot.
+            // If the file is damaged, there is nothing to leave.
+            let _ = self.abort(Halt::Abort);
+        }
+    }
+
     /// Enters if there is capacity. If all of it is used, perhaps by the dead, these are reaped first.
     fn try_to_enter(&mut self) -> Result<Option<usize>, Halt> {
         let number = self.number();

@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use doorway::process::{Error, Permit, Semaphore};
+use doorway::process::{Error, Interrupter, Permit, Place, Semaphore};
 use doorway_memory::Memory;
 
 use crate::support::{Board, Directory, LONG, SHORT, TestProcess, until};
@@ -22,7 +22,60 @@ fn semaphores_and_permits_are_send_and_sync() {
     sync::<Semaphore>();
     send::<Permit<'_>>();
     sync::<Permit<'_>>();
+    send::<Place<'_>>();
+    send::<Interrupter>();
     send::<Error>();
+}
+
+/// Another thread waits in many short waits, some of which are interrupted, while later callers arrive and leave.
+#[test]
+fn a_place_keeps_its_position_when_a_wait_ends_early() {
+    let directory = Directory::new();
+    let semaphore = Semaphore::open(directory.file("place"), 1).unwrap();
+    let permit = semaphore.acquire().unwrap();
+    let mut place = semaphore.arrive().unwrap();
+    let interrupter = place.interrupter();
+    let later = semaphore.arrive().unwrap();
+    let (waits, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            loop {
+                place = match place.wait_deadline(Some(Instant::now() + SHORT)).unwrap() {
+                    Ok(permit) => {
+                        assert_eq!(is_over.load(SeqCst), 1, "the permit was another caller's until then");
+                        return permit;
+                    }
+                    Err(place) => place,
+                };
+                waits.fetch_add(1, SeqCst);
+            }
+        });
+        until(|| waits.load(SeqCst) >= 3);
+        drop(semaphore.arrive().unwrap());
+        assert_eq!(semaphore.waiters().len(), 2, "a place that is dropped leaves the queue");
+        let before = waits.load(SeqCst);
+        until(|| {
+            interrupter.interrupt();
+            waits.load(SeqCst) >= before + 20
+        });
+        is_over.store(1, SeqCst);
+        drop(permit);
+        let _permit = waiter.join().unwrap();
+        assert_eq!(semaphore.waiters().len(), 1, "the later place waits still");
+    });
+    drop(later.wait().unwrap());
+    assert!(semaphore.holders().is_empty() && semaphore.waiters().is_empty());
+}
+
+#[test]
+fn a_place_that_was_admitted_and_dropped_admits_the_next() {
+    let directory = Directory::new();
+    let semaphore = Semaphore::open(directory.file("admitted"), 1).unwrap();
+    let (first, second) = (semaphore.arrive().unwrap(), semaphore.arrive().unwrap());
+    assert!(first.is_admitted() && !second.is_admitted());
+    drop(first);
+    drop(second.wait().unwrap());
+    assert!(semaphore.try_acquire().unwrap().is_some());
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! A position in the queue of a semaphore for processes.
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Instant,
+};
+
+use doorway_memory::Pid;
+use doorway_shm::Error;
+
+use super::{Permit, Semaphore, queue::FileQueue, slot::Slot};
+
+/// A position in the queue of a [`Semaphore`]. Waiting turns it into a [`Permit`]; dropping it leaves the queue.
+///
+/// A wait that ends at its deadline keeps the position. So a caller can wait, look after something else, and wait on.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// # let path = std::env::temp_dir().join(format!("doorway-place-{}", std::process::id()));
+/// let printers = doorway::process::Semaphore::open(&path, 1)?;
+/// let permit = printers.acquire()?;
+/// let place = printers.arrive()?;
+/// let later = printers.arrive()?;
+/// let place = place.wait_deadline(Some(Instant::now() + Duration::from_millis(1)))?.unwrap_err();
+/// drop(permit);
+/// let permit = place.wait()?; // before `later`
+/// assert!(later.wait_deadline(Some(Instant::now()))?.is_err());
+/// # drop(permit);
+/// # drop(printers);
+/// # doorway::process::Semaphore::forget(&path)?;
+/// # Ok::<(), doorway::process::Error>(())
+/// ```
+#[must_use = "dropping the place leaves the queue"]
+pub struct Place<'a> {
+    semaphore: &'a Semaphore,
+    /// `None` only while the place is turned into a permit, or dropped.
+    slot: Option<Slot>,
+    interrupt: Option<Interrupter>,
+}
+
+/// Ends the wait of a [`Place`] as its deadline would, from another thread.
+///
+/// See [`Place::interrupter`].
+#[derive(Clone)]
+pub struct Interrupter {
+    flag: Arc<AtomicBool>,
+    /// The slot in which the place waits: another one after it has moved to a new file.
+    target: Arc<Mutex<(Arc<FileQueue>, Pid)>>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(semaphore: &'a Semaphore, slot: Slot) -> Place<'a> {
+        Place { semaphore, slot: Some(slot), interrupt: None }
+    }
+
+    /// Whether the caller may enter, as far as was known when it joined the queue or last waited.
+    #[must_use]
+    pub fn is_admitted(&self) -> bool {
+        self.slot.as_ref().is_some_and(|slot| slot.name.is_some())
+    }
+
+    /// Waits until the caller may enter.
+    ///
+    /// # Errors
+    /// As [`Semaphore::acquire`].
+    ///
+    /// See [`Place`].
+    pub fn wait(self) -> Result<Permit<'a>, Error> {
+        let mut place = self;
+        loop {
+            place = match place.wait_deadline(None)? {
+                Ok(permit) => return Ok(permit),
+                Err(interrupted) => interrupted,
+            };
+        }
+    }
+
+    /// Waits until the caller may enter, until `deadline` at most, or until it is
+    /// [interrupted](Place::interrupter). Then returns the place, which has kept its position.
+    ///
+    /// # Errors
+    /// As [`Semaphore::acquire`]. The place has left the queue then.
+    ///
+    /// See [`Place`].
+    pub fn wait_deadline(mut self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
+        let semaphore = self.semaphore;
+        // In a forked child the parent is the waiter.
+        if !semaphore.is_original_process() {
+            return Err(Error::Forked { path: semaphore.path().to_owned() });
+        }
+        loop {
+            let Some(slot) = &mut self.slot else { unreachable!("only the end of the place takes its slot") };
+            if !slot.wait(deadline)? {
+                return Ok(Err(self));
+            }
+            slot.memory.set_interrupt(None);
+            if !slot.memory.has_waited() || slot.queue.file.is_current()? {
+                return Ok(Ok(Permit { semaphore, slot: self.slot.take() }));
+            }
+            // The path leads to another file by now, and later callers compete there.
+            let Some(mut slot) = self.slot.take() else { unreachable!("it was there a moment ago") };
+            slot.leave();
+            semaphore.move_to_new_file(slot)?;
+            let slot = self.slot.insert(semaphore.arrived()?);
+            if let Some(interrupt) = &self.interrupt {
+                interrupt.aim_at(slot);
+            }
+        }
+    }
+
+    /// A handle with which another thread can interrupt the wait of this place.
+    ///
+    /// ```
+    /// use std::thread;
+    /// # let path = std::env::temp_dir().join(format!("doorway-interrupt-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.acquire()?;
+    /// let mut place = printers.arrive()?;
+    /// let interrupter = place.interrupter();
+    /// let place = thread::scope(|scope| {
+    ///     scope.spawn(move || interrupter.interrupt());
+    ///     place.wait_deadline(None)
+    /// })?;
+    /// assert!(place.is_err());
+    /// # drop((place, permit));
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
+    #[must_use]
+    pub fn interrupter(&mut self) -> Interrupter {
+        let Some(slot) = &mut self.slot else { unreachable!("only the end of the place takes its slot") };
+        let interrupter = self.interrupt.get_or_insert_with(|| Interrupter {
+            flag: Arc::default(),
+            target: Arc::new(Mutex::new((slot.queue.clone(), slot.number()))),
+        });
+        interrupter.aim_at(slot);
+        interrupter.clone()
+    }
+}
+
+impl Interrupter {
+    /// Ends the current wait of the place, or else its next one.
+    pub fn interrupt(&self) {
+        // ORDERING: SeqCst. Pairs with: the announcement of a waiter that parks, after which it reads the flag.
+        self.flag.store(true, SeqCst);
+        let (queue, slot) = self.target.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        queue.file.wake(slot);
+    }
+
+    fn aim_at(&self, slot: &mut Slot) {
+        slot.memory.set_interrupt(Some(self.flag.clone()));
+        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = (slot.queue.clone(), slot.number());
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let Some(mut slot) = self.slot.take() else { return };
+        if self.semaphore.is_original_process() {
+            slot.memory.set_interrupt(None);
+            slot.leave_queue();
+            self.semaphore.return_slot(slot);
+        } else {
+            slot.disown();
+        }
+    }
+}
+
+impl fmt::Debug for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Place").field("path", &self.semaphore.path()).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Interrupter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupter").finish_non_exhaustive()
+    }
+}
