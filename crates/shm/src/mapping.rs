@@ -9,7 +9,9 @@ use std::{
         unix::fs::{FileExt, MetadataExt},
     },
     path::{Path, PathBuf},
+    process,
     sync::Arc,
+    time::SystemTime,
 };
 
 use rustix::fs::{AtFlags, CWD, linkat};
@@ -193,7 +195,11 @@ fn create(location: &Location, k: usize, slots: usize, plan: &Plan) -> Result<()
 
 /// A number that another process is unlikely to choose.
 pub(crate) fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+    let mut hasher = RandomState::new().build_hasher();
+    // A forked child has the keys of its parent, so those alone would give both the same number.
+    hasher.write_u32(process::id());
+    hasher.write_u128(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos());
+    hasher.finish()
 }
 
 /// A file that has no name yet, or a temporary one if the system has no nameless files.

@@ -196,6 +196,14 @@ fn a_forked_child_has_no_permit_of_its_parent() {
     assert_eq!(process.line(), "passed");
 }
 
+/// A child has its parent's state of random numbers: with these alone it would choose the same life.
+#[test]
+fn a_dead_child_is_told_apart_from_the_process_that_forked_it() {
+    let directory = Directory::new();
+    let mut process = TestProcess::start(&format!("fork-and-die|{}", directory.file("fork").display()));
+    assert_eq!(process.line(), "passed");
+}
+
 #[test]
 fn only_a_child_that_inherits_the_descriptor_keeps_the_permit() {
     let directory = Directory::new();

@@ -19,7 +19,7 @@ use doorway::process::{Error, Semaphore};
 use doorway_memory::Memory;
 use doorway_shm::Shared;
 
-use support::{Board, DEAD, MAX_THREADS, ROLE, Random, say, threads_of, wait_for_line};
+use support::{Board, DEAD, LONG, MAX_THREADS, ROLE, Random, say, threads_of, wait_for_line};
 
 /// Not a test, but the entry point of the processes that the tests start.
 #[test]
@@ -75,6 +75,7 @@ fn role() {
             wait_for_line();
         }
         ["fork", path] => fork(path),
+        ["fork-and-die", path] => fork_and_die(path),
         _ => panic!("no role `{role}`"),
     }
     process::exit(0);
@@ -155,5 +156,22 @@ fn fork(path: &str) {
     drop(permit);
     assert!(semaphore.holders().is_empty());
     assert!(semaphore.try_acquire().unwrap().is_some());
+    say("passed");
+}
+
+/// Both processes open the file after the fork, and the child dies as a holder.
+#[allow(unsafe_code, reason = "forks")]
+fn fork_and_die(path: &str) {
+    drop(Semaphore::open(path, 1).unwrap()); // creates the file, with a random number
+    // SAFETY: the child has only this thread, and does nothing that needs another.
+    let child = unsafe { libc::fork() };
+    let semaphore = Semaphore::open(path, 1).unwrap();
+    if child == 0 {
+        std::mem::forget(semaphore.acquire().unwrap());
+        process::abort();
+    }
+    // SAFETY: the pid is that of a child of this process, and no status is asked for.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    assert!(semaphore.acquire_timeout(LONG).unwrap().is_some());
     say("passed");
 }
