@@ -25,7 +25,6 @@ mod algorithm;
 mod execution;
 mod graph;
 mod page;
-mod picture;
 mod puzzles;
 mod report;
 mod scenario;
@@ -33,10 +32,11 @@ mod server;
 mod source;
 mod tables;
 
+pub use doorway_checker::picture;
+
 pub use algorithm::{algorithm, curves, found};
 pub use execution::{execution, step};
 pub use graph::graph;
-pub use picture::picture;
 pub use report::{Report, surveyed};
 pub use scenario::Scenario;
 pub use server::{Server, serve};

@@ -1,7 +1,7 @@
 //! An execution as a picture: a lane for each process, time downwards, an arrow from a write to the reads that saw it.
 use std::fmt::Write;
 
-use doorway_checker::{Choice, Execution, Section, Step};
+use crate::{Choice, Execution, Section, Step};
 
 /// The distance of two steps, and of the first one from the top.
 const ROW: usize = 24;
@@ -31,7 +31,7 @@ svg{background:#fff;font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospa
 ///
 /// let report = check(&Model::new(2), FastPath::new)?;
 /// let execution = report.finding(Property::Exclusion).execution.as_ref().unwrap();
-/// let svg = doorway_explorer::picture("fast-path: exclusion fails", 2, execution);
+/// let svg = doorway_checker::picture("fast-path: exclusion fails", 2, execution);
 /// assert!(svg.starts_with("<svg ") && svg.contains("x := 0"));
 /// # Ok::<(), doorway_checker::Error>(())
 /// ```
