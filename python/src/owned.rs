@@ -1,0 +1,79 @@
+//! Permits and places that own what they borrow, for objects without a lifetime: all unsafe code of this crate.
+#![allow(unsafe_code, reason = "extends a borrow of what the same structure keeps alive")]
+use std::{
+    mem::{ManuallyDrop, transmute},
+    sync::Arc,
+    time::Instant,
+};
+
+use doorway::process::{Error, Interrupter, Permit, Place, Semaphore};
+
+/// A permit that keeps its semaphore open.
+pub(crate) struct OwnedPermit {
+    /// Dropped before what it borrows.
+    permit: ManuallyDrop<Permit<'static>>,
+    _semaphore: Arc<Semaphore>,
+}
+
+/// A position in the queue that keeps its semaphore open.
+pub(crate) struct OwnedPlace {
+    /// `None` only while it is waited on. Dropped before what it borrows, because it is the first field.
+    place: Option<Place<'static>>,
+    semaphore: Arc<Semaphore>,
+}
+
+impl OwnedPermit {
+    fn new(permit: Permit<'_>, semaphore: Arc<Semaphore>) -> OwnedPermit {
+        // SAFETY: the permit borrows `semaphore`, as both callers show, which is on the heap and is neither moved nor
+        // dropped as long as the `Arc` beside it exists. The permit never leaves this structure, and `drop` ends it first.
+        let permit = unsafe { transmute::<Permit<'_>, Permit<'static>>(permit) };
+        OwnedPermit { permit: ManuallyDrop::new(permit), _semaphore: semaphore }
+    }
+
+    /// Acquires a permit if one is free.
+    pub(crate) fn try_acquire(semaphore: &Arc<Semaphore>) -> Result<Option<OwnedPermit>, Error> {
+        Ok(semaphore.try_acquire()?.map(|permit| OwnedPermit::new(permit, semaphore.clone())))
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.permit.index()
+    }
+}
+
+impl Drop for OwnedPermit {
+    fn drop(&mut self) {
+        // SAFETY: it is dropped here and nowhere else, and not used afterwards.
+        unsafe { ManuallyDrop::drop(&mut self.permit) }
+    }
+}
+
+impl OwnedPlace {
+    /// Joins the queue.
+    pub(crate) fn arrive(semaphore: &Arc<Semaphore>) -> Result<OwnedPlace, Error> {
+        let place = semaphore.arrive()?;
+        // SAFETY: as in `OwnedPermit::new`. The place leaves this structure only in `wait`, which puts it back or makes
+        // a permit of it; fields are dropped in the order of their declaration.
+        let place = unsafe { transmute::<Place<'_>, Place<'static>>(place) };
+        Ok(OwnedPlace { place: Some(place), semaphore: semaphore.clone() })
+    }
+
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.place.as_ref().is_some_and(Place::is_admitted)
+    }
+
+    pub(crate) fn interrupter(&mut self) -> Option<Interrupter> {
+        self.place.as_mut().map(Place::interrupter)
+    }
+
+    /// As [`Place::wait_deadline`].
+    pub(crate) fn wait(mut self, deadline: Option<Instant>) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        let Some(place) = self.place.take() else { unreachable!("only `wait` takes it, which consumes `self`") };
+        Ok(match place.wait_deadline(deadline)? {
+            Ok(permit) => Ok(OwnedPermit::new(permit, self.semaphore.clone())),
+            Err(place) => {
+                self.place = Some(place);
+                Err(self)
+            }
+        })
+    }
+}
