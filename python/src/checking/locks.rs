@@ -28,6 +28,10 @@ use super::{
 };
 use crate::{errors::Class, interrupt};
 
+/// With more accesses than this in one generator, a loop is not one that the checker knows. The checker's own limit is
+/// larger; a `while` of Python, an easy mistake, would take it minutes to reach.
+const MAX_ACCESSES: usize = 100;
+
 /// A lock written in Python.
 struct PythonLock {
     lock: Py<PyAny>,
@@ -92,7 +96,7 @@ impl PythonLock {
             return Ok(made.clone());
         }
         let mut value = py.None();
-        loop {
+        for _ in 0..=MAX_ACCESSES {
             match self.guarded(|| made.call_method1("send", (value,))) {
                 Ok(yielded) => match self.perform(py, m, &yielded, || line_of(made)) {
                     Ok(result) => value = self.unwrapped(py, result.to_python(py)),
@@ -108,6 +112,7 @@ impl PythonLock {
                 Err(error) => self.fail(py, error),
             }
         }
+        resume_unwind(Box::new(Fault::EndlessAccesses(MAX_ACCESSES)))
     }
 
     /// Performs an access or a loop that was yielded.
