@@ -171,7 +171,7 @@ impl Dispatcher {
                 return Ok(Err(None));
             }
             let place = OwnedPlace::arrive(semaphore)?;
-            let place = match if place.is_admitted() { place.wait(None)? } else { Err(place) } {
+            let place = match if place.is_admitted() { place.wait()? } else { Err(place) } {
                 Ok(permit) => return Ok(Ok(permit)),
                 Err(place) => place,
             };
@@ -290,7 +290,7 @@ impl Shared {
     /// Waits until the entry's place is admitted; none if the task was cancelled, or the dispatcher has ended.
     fn wait(&self, id: u64, mut place: OwnedPlace) -> Option<Result<OwnedPermit, process::Error>> {
         loop {
-            place = match place.wait(None) {
+            place = match place.wait() {
                 Ok(Ok(permit)) => return Some(Ok(permit)),
                 Ok(Err(place)) => place,
                 Err(error) => return Some(Err(error)),

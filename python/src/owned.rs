@@ -51,8 +51,8 @@ impl OwnedPlace {
     /// Joins the queue.
     pub(crate) fn arrive(semaphore: &Arc<Semaphore>) -> Result<OwnedPlace, Error> {
         let place = semaphore.arrive()?;
-        // SAFETY: as in `OwnedPermit::new`. The place leaves this structure only in `wait`, which puts it back or makes
-        // a permit of it; fields are dropped in the order of their declaration.
+        // SAFETY: as in `OwnedPermit::new`. The place leaves this structure only in `wait_with`, which puts it back or
+        // makes a permit of it; fields are dropped in the order of their declaration.
         let place = unsafe { transmute::<Place<'_>, Place<'static>>(place) };
         Ok(OwnedPlace { place: Some(place), semaphore: semaphore.clone() })
     }
@@ -65,10 +65,27 @@ impl OwnedPlace {
         self.place.as_mut().map(Place::interrupter)
     }
 
+    /// As [`Place::wait_deadline`] without a deadline.
+    pub(crate) fn wait(self) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        self.wait_with(|place| place.wait_deadline(None))
+    }
+
     /// As [`Place::wait_deadline`].
-    pub(crate) fn wait(mut self, deadline: Option<Instant>) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
-        let Some(place) = self.place.take() else { unreachable!("only `wait` takes it, which consumes `self`") };
-        Ok(match place.wait_deadline(deadline)? {
+    pub(crate) fn wait_deadline(self, deadline: Option<Instant>) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        self.wait_with(|place| place.wait_deadline(deadline))
+    }
+
+    /// As [`Place::wait_briefly`].
+    pub(crate) fn wait_briefly(self, deadline: Instant) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        self.wait_with(|place| place.wait_briefly(Some(deadline)))
+    }
+
+    fn wait_with(
+        mut self,
+        wait: impl FnOnce(Place<'static>) -> Result<Result<Permit<'static>, Place<'static>>, Error>,
+    ) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        let Some(place) = self.place.take() else { unreachable!("only waiting takes it, which consumes `self`") };
+        Ok(match wait(place)? {
             Ok(permit) => Ok(OwnedPermit::new(permit, self.semaphore.clone())),
             Err(place) => {
                 self.place = Some(place);

@@ -15,8 +15,9 @@ use crate::{
     owned::{OwnedPermit, OwnedPlace},
 };
 
-/// How long the main thread waits before it lets Python handle signals: Ctrl-C works within a tenth of a second.
-const SLICE: Duration = Duration::from_millis(80);
+/// How long the main thread waits at most before it lets Python handle signals. A signal wakes it at once, except for one
+/// that comes in the microseconds before it parks.
+const SLICE: Duration = Duration::from_secs(1);
 
 /// The waits of one semaphore, which its closing interrupts.
 #[derive(Default)]
@@ -78,7 +79,7 @@ pub(crate) fn acquire(
 ) -> PyResult<Option<OwnedPermit>> {
     let arrived = py.detach(|| {
         let place = OwnedPlace::arrive(semaphore)?;
-        if place.is_admitted() { place.wait(None) } else { Ok(Err(place)) }
+        if place.is_admitted() { place.wait() } else { Ok(Err(place)) }
     });
     let mut place = match arrived.map_err(errors::of_file)? {
         Ok(permit) => return Ok(Some(permit)),
@@ -90,9 +91,14 @@ pub(crate) fn acquire(
         if interrupts.is_closed() {
             return Err(errors::Class::Closed.error("the semaphore was closed while this caller waited"));
         }
-        let slice = is_main.then(|| Instant::now() + SLICE);
-        let until = [deadline, slice].into_iter().flatten().min();
-        place = match py.detach(|| place.wait(until)).map_err(errors::of_file)? {
+        let waited = py.detach(|| match is_main {
+            true => {
+                let slice = Instant::now() + SLICE;
+                place.wait_briefly(deadline.map_or(slice, |deadline| deadline.min(slice)))
+            }
+            false => place.wait_deadline(deadline),
+        });
+        place = match waited.map_err(errors::of_file)? {
             Ok(permit) => return Ok(Some(permit)),
             Err(place) => place,
         };

@@ -37,7 +37,7 @@ const FIRST_PARK: Duration = Duration::from_millis(5);
 /// See [`Shared`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// The deadline of the wait has passed, or the wait was [interrupted](Shared::set_interrupt).
+    /// The deadline of the wait has passed, or the wait was [interrupted](Shared::set_interrupt), or was a [brief](Shared::resume) one.
     Abort,
     /// A register is beyond the end of the file: its number was read from a damaged register.
     Damaged,
@@ -85,6 +85,8 @@ pub struct Shared {
     deadline: Option<Instant>,
     /// Ends the wait as the deadline does, once another thread has set it.
     interrupt: Option<Arc<AtomicBool>>,
+    /// Whether the wait ends as at its deadline whenever it was parked and not woken: for a while, or until a signal.
+    is_brief: bool,
     watch: Option<Arc<dyn Watch>>,
     region: Arc<Region>,
 }
@@ -103,6 +105,7 @@ impl Shared {
             park_timeout: FIRST_PARK,
             deadline: None,
             interrupt: None,
+            is_brief: false,
             watch: None,
             region,
         }
@@ -145,12 +148,13 @@ impl Shared {
     #[inline(always)]
     pub fn begin(&mut self, deadline: Option<Instant>) {
         (self.halt, self.spins, self.is_woken) = (None, 0, false);
-        (self.park_timeout, self.deadline) = (FIRST_PARK, deadline);
+        (self.park_timeout, self.deadline, self.is_brief) = (FIRST_PARK, deadline, false);
     }
 
-    /// Continues a wait that its deadline or an interrupt has halted, until another deadline.
-    pub fn resume(&mut self, deadline: Option<Instant>) {
-        (self.halt, self.deadline) = (None, deadline);
+    /// Continues a wait that was halted, until another deadline. A brief wait is halted also whenever it was parked and not
+    /// woken: after a signal, or for a while.
+    pub fn resume(&mut self, deadline: Option<Instant>, is_brief: bool) {
+        (self.halt, self.deadline, self.is_brief) = (None, deadline, is_brief);
     }
 
     /// Lets another thread halt a wait, as its deadline does: it sets the flag, and then [wakes](crate::File::wake) the
@@ -247,6 +251,9 @@ impl Shared {
                 match self.park_timeout.checked_sub(timeout) {
                     Some(left) if !left.is_zero() => self.park_timeout = left,
                     _ => self.check(Why::Timeout),
+                }
+                if self.is_brief {
+                    self.halt = Some(Halt::Abort);
                 }
             } else {
                 (self.announced, self.is_woken) = (None, true);

@@ -85,7 +85,27 @@ impl<'a> Place<'a> {
     /// As [`Semaphore::acquire`]. The place has left the queue then.
     ///
     /// See [`Place`].
-    pub fn wait_deadline(mut self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
+    pub fn wait_deadline(self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
+        self.wait_or_return(deadline, false)
+    }
+
+    /// As [`wait_deadline`](Place::wait_deadline), but also returns the place after a signal handler has run in this thread
+    /// while it was parked, and whenever the thread has woken up for another reason.
+    ///
+    /// So a caller can look after signals without waking up for them. A signal that comes in the moment before the thread
+    /// parks is not noticed until the next return, so a deadline should bound the wait.
+    ///
+    /// # Errors
+    /// As [`wait_deadline`](Place::wait_deadline).
+    pub fn wait_briefly(self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
+        self.wait_or_return(deadline, true)
+    }
+
+    fn wait_or_return(
+        mut self,
+        deadline: Option<Instant>,
+        is_brief: bool,
+    ) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
         let semaphore = self.semaphore;
         // In a forked child the parent is the waiter.
         if !semaphore.is_original_process() {
@@ -93,7 +113,7 @@ impl<'a> Place<'a> {
         }
         loop {
             let Some(slot) = &mut self.slot else { unreachable!("only the end of the place takes its slot") };
-            if !slot.wait(deadline)? {
+            if !slot.wait(deadline, is_brief)? {
                 return Ok(Err(self));
             }
             slot.memory.set_interrupt(None);

@@ -122,14 +122,14 @@ impl Slot {
         }
     }
 
-    /// Waits in the queue that this slot has joined. Returns false at the deadline, or if interrupted; then it is in the
-    /// queue still.
-    pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, Error> {
+    /// Waits in the queue that this slot has joined. Returns false at the deadline, or if interrupted, or if brief; then it
+    /// is in the queue still.
+    pub(super) fn wait(&mut self, deadline: Option<Instant>, is_brief: bool) -> Result<bool, Error> {
         if self.name.is_some() {
             return Ok(true);
         }
         let number = self.number();
-        self.memory.resume(deadline);
+        self.memory.resume(deadline, is_brief);
         match self.queue.algorithm.wait(&mut self.memory, number, &None) {
             Ok(name) => {
                 self.memory.flush();
