@@ -17,6 +17,7 @@ pub(crate) enum Class {
     File,
     #[cfg(feature = "etcd")]
     Cluster,
+    #[cfg(not(feature = "etcd"))]
     Unavailable,
     Check,
     Model,
@@ -32,6 +33,7 @@ impl Class {
             Class::File => "FileError",
             #[cfg(feature = "etcd")]
             Class::Cluster => "ClusterError",
+            #[cfg(not(feature = "etcd"))]
             Class::Unavailable => "UnavailableError",
             Class::Check => "CheckError",
             Class::Model => "ModelError",
