@@ -82,6 +82,8 @@ impl<T> Drop for Task<T> {
 /// at all on a thread that runs futures of tokio.
 pub fn settle(time: Duration, future: impl Future<Output = ()> + Send + 'static) {
     if check_fork().is_err() {
+        // What it holds is the parent's, and dropping it may settle something again.
+        std::mem::forget(future);
         return;
     }
     let (sender, receiver) = mpsc::sync_channel(1);
