@@ -37,7 +37,8 @@ const FIRST_PARK: Duration = Duration::from_millis(5);
 /// See [`Shared`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Halt {
-    /// The deadline of the wait has passed, or the wait was [interrupted](Shared::set_interrupt), or was a [brief](Shared::resume) one.
+    /// The deadline of the wait has passed, or it was [interrupted](Shared::set_interrupt), or was a
+    /// [brief](Shared::resume) one.
     Abort,
     /// A register is beyond the end of the file: its number was read from a damaged register.
     Damaged,

@@ -15,7 +15,9 @@ use super::{Permit, Semaphore, queue::FileQueue, slot::Slot};
 
 /// A position in the queue of a [`Semaphore`]. Waiting turns it into a [`Permit`]; dropping it leaves the queue.
 ///
-/// A wait that ends at its deadline keeps the position. So a caller can wait, look after something else, and wait on.
+/// A wait that ends at its deadline keeps the position. So a caller can wait, look after something else, and wait on. But
+/// only a place that is waited on notices the death of a process ahead of it, and a place that is admitted keeps others out:
+/// do not leave it alone for long.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
