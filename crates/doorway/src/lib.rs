@@ -42,7 +42,6 @@
 //! A waiter spins briefly, longer if it is next in the queue, and then parks. On release, a thread wakes only the
 //! waiters whose turn has come; while waiters are parked, it also yields, so that the queue can drain before the
 //! thread arrives again. This keeps a lock in order of arrival fast when there are more threads than processors.
-mod aborted;
 pub mod algorithms;
 #[doc = include_str!("choosing.md")]
 pub mod choosing {}
@@ -57,9 +56,10 @@ pub mod process;
 mod queue;
 mod semaphore;
 mod tickets;
+mod waiters;
 
 pub use mutex::{Mutex, MutexGuard};
-pub use place::Place;
-pub use queue::{Queue, TimedQueue};
+pub use place::{Entering, Place};
+pub use queue::{AsyncQueue, Queue, TimedQueue};
 pub use semaphore::{Permit, Semaphore};
 pub use tickets::{Numbered, Tickets, TicketsFor};

@@ -8,8 +8,8 @@ use std::{
 
 use crate::{
     algorithms::{Algorithm, Layout, Slotted},
-    place::{Guard, Place},
-    queue::{Queue, TimedQueue},
+    place::{Entering, Guard, Place},
+    queue::{AsyncQueue, Queue, TimedQueue},
     tickets::Tickets,
 };
 
@@ -161,6 +161,37 @@ impl<T: ?Sized, Q: TimedQueue> Mutex<T, Q> {
     /// ```
     pub fn lock_deadline(&self, deadline: Instant) -> Option<MutexGuard<'_, T, Q>> {
         self.arrive().wait_deadline(deadline).ok()
+    }
+}
+
+impl<T: ?Sized, Q: AsyncQueue> Mutex<T, Q> {
+    /// As [`lock`](Self::lock), for asynchronous callers. Tasks and threads wait in one queue.
+    ///
+    /// It depends on no runtime. The future joins the queue when it is first polled; [`arrive`](Self::arrive) joins it at
+    /// once, and the [`Place`] can be awaited later. A guard may be held while its task awaits something else.
+    ///
+    /// # Cancel safety
+    /// Dropping the future is an abort: no wake-up is lost, and later arrivals move up. If its turn had come already, the
+    /// next waiter enters instead.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let count = doorway::Mutex::new(0);
+    /// *count.lock_async().await += 1;
+    /// let guard = count.lock();
+    /// tokio::select! {
+    ///     biased;
+    ///     _ = count.lock_async() => unreachable!("there is a holder"),
+    ///     _ = async {} => {} // faster, so the other future is dropped
+    /// }
+    /// drop(guard);
+    /// assert_eq!(*count.lock(), 1);
+    /// # }
+    /// ```
+    #[inline]
+    pub fn lock_async(&self) -> Entering<MutexGuard<'_, T, Q>> {
+        Entering::new(self)
     }
 }
 

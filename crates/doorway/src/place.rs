@@ -1,10 +1,17 @@
 //! A position in the queue of a lock.
 use std::{
     fmt,
+    future::Future,
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
     time::{Duration, Instant},
 };
 
-use crate::queue::{Queue, TimedQueue};
+use crate::queue::{AsyncQueue, Queue, TimedQueue};
+
+/// The panic of a future that is polled after it has returned the guard.
+const USED: &str = "the place was used: its guard was returned by an earlier poll";
 
 /// The guard of a lock, which a holder owns.
 pub(crate) trait Guard: Sized {
@@ -24,6 +31,9 @@ pub(crate) trait Guard: Sized {
 ///
 /// Waiting turns it into a guard `G`. Dropping it aborts: later arrivals move up when its turn comes.
 ///
+/// It is also a future, whose output is the guard. Awaiting `&mut place` keeps the position if another branch, such as a
+/// timeout, is faster. Waiting threads and tasks are in one queue.
+///
 /// ```
 /// use doorway::{Mutex, MutexGuard, Place};
 ///
@@ -42,14 +52,21 @@ pub(crate) trait Guard: Sized {
 pub struct Place<G: Guard> {
     lock: G::Lock,
     /// `None` once the place was used or aborted.
-    place: Option<<G::Queue as Queue>::Place>,
+    queued: Option<Queued<<G::Queue as Queue>::Place>>,
+}
+
+/// A place in a queue, and what the queue has to know of the task that waits there.
+#[derive(Debug)]
+struct Queued<P> {
+    place: P,
+    is_suspended: bool,
 }
 
 #[allow(private_bounds, reason = "only a lock makes guards")]
 impl<G: Guard> Place<G> {
     pub(crate) fn new(lock: G::Lock) -> Place<G> {
         let place = G::queue(&lock).arrive();
-        Place { lock, place: Some(place) }
+        Place { lock, queued: Some(Queued { place, is_suspended: false }) }
     }
 
     /// Waits until it is this place's turn.
@@ -66,7 +83,7 @@ impl<G: Guard> Place<G> {
     }
 
     fn take(&mut self) -> <G::Queue as Queue>::Place {
-        self.place.take().expect("only a method that consumes the place takes it")
+        self.queued.take().expect(USED).place
     }
 }
 
@@ -82,7 +99,7 @@ impl<G: Guard<Queue: TimedQueue>> Place<G> {
     /// ```
     #[must_use]
     pub fn ahead(&self) -> u64 {
-        self.place.as_ref().map_or(0, |place| G::queue(&self.lock).ahead(place))
+        self.queued.as_ref().map_or(0, |queued| G::queue(&self.lock).ahead(&queued.place))
     }
 
     /// Enters if it is this place's turn.
@@ -138,20 +155,122 @@ impl<G: Guard<Queue: TimedQueue>> Place<G> {
             <G::Queue as Queue>::Place,
         ) -> Result<<G::Queue as Queue>::Inside, <G::Queue as Queue>::Place>,
     ) -> Result<G, Self> {
-        let place = self.take();
+        let Queued { place, is_suspended } = self.queued.take().expect(USED);
         match wait(G::queue(&self.lock), place) {
             Ok(inside) => Ok(G::new(self.lock, inside)),
             Err(place) => {
-                self.place = Some(place);
+                self.queued = Some(Queued { place, is_suspended });
                 Err(self)
             }
         }
     }
 }
 
+#[allow(private_bounds, reason = "only a lock makes guards")]
+impl<G: Guard<Queue: AsyncQueue>> Place<G> {
+    /// As [`wait`](Place::wait), for asynchronous callers: a place is a future itself, and this returns it.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let count = doorway::Mutex::new(0);
+    /// let (first, second) = (count.arrive(), count.arrive()); // queue now
+    /// *first.wait_async().await += 1; // await later
+    /// *second.await += 1;
+    /// assert_eq!(count.into_inner(), 2);
+    /// # }
+    /// ```
+    pub fn wait_async(self) -> Place<G> {
+        self
+    }
+}
+
+/// Resolves to the guard when it is this place's turn.
+///
+/// # Panics
+/// If it is polled after that.
+impl<G: Guard<Lock: Unpin, Queue: AsyncQueue<Place: Unpin>>> Future for Place<G> {
+    type Output = G;
+
+    #[inline]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<G> {
+        let lock = self.lock;
+        let Queued { place, is_suspended } = self.queued.as_mut().expect(USED);
+        let Poll::Ready(inside) = G::queue(&lock).poll_wait(place, is_suspended, context) else { return Poll::Pending };
+        self.queued = None;
+        Poll::Ready(G::new(lock, inside))
+    }
+}
+
+/// The future of [`Mutex::lock_async`](crate::Mutex::lock_async) and
+/// [`Semaphore::acquire_async`](crate::Semaphore::acquire_async): joins the queue when it is first polled.
+///
+/// Dropping it is an abort, at any time: before it was polled, while it waits, and after its turn has come. In the last
+/// case the next waiter enters instead.
+#[must_use = "a future does nothing unless it is awaited"]
+#[allow(private_bounds, reason = "only a lock makes guards")]
+pub struct Entering<G: Guard> {
+    lock: G::Lock,
+    state: State<<G::Queue as Queue>::Place>,
+}
+
+enum State<P> {
+    Unpolled,
+    Queued(Queued<P>),
+    Over,
+}
+
+#[allow(private_bounds, reason = "only a lock makes guards")]
+impl<G: Guard> Entering<G> {
+    #[inline(always)]
+    pub(crate) fn new(lock: G::Lock) -> Entering<G> {
+        Entering { lock, state: State::Unpolled }
+    }
+}
+
+/// Resolves to the guard when it is the caller's turn.
+///
+/// # Panics
+/// If it is polled after that.
+impl<G: Guard<Lock: Unpin, Queue: AsyncQueue<Place: Unpin>>> Future for Entering<G> {
+    type Output = G;
+
+    #[inline(always)]
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<G> {
+        let lock = self.lock;
+        if let State::Unpolled = self.state {
+            self.state = State::Queued(Queued { place: G::queue(&lock).arrive(), is_suspended: false });
+        }
+        let State::Queued(Queued { place, is_suspended }) = &mut self.state else { panic!("{USED}") };
+        let Poll::Ready(inside) = G::queue(&lock).poll_wait(place, is_suspended, context) else { return Poll::Pending };
+        self.state = State::Over;
+        Poll::Ready(G::new(lock, inside))
+    }
+}
+
+impl<G: Guard> Drop for Entering<G> {
+    #[inline]
+    fn drop(&mut self) {
+        if let State::Queued(Queued { place, .. }) = mem::replace(&mut self.state, State::Over) {
+            G::queue(&self.lock).abort(place);
+        }
+    }
+}
+
+impl<G: Guard> fmt::Debug for Entering<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state: &dyn fmt::Debug = match &self.state {
+            State::Unpolled => &format_args!("unpolled"),
+            State::Queued(queued) => &queued.place,
+            State::Over => &format_args!("over"),
+        };
+        f.debug_tuple("Entering").field(state).finish()
+    }
+}
+
 impl<G: Guard> Drop for Place<G> {
     fn drop(&mut self) {
-        if let Some(place) = self.place.take() {
+        if let Some(Queued { place, .. }) = self.queued.take() {
             G::queue(&self.lock).abort(place);
         }
     }
@@ -159,6 +278,6 @@ impl<G: Guard> Drop for Place<G> {
 
 impl<G: Guard> fmt::Debug for Place<G> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.place).finish()
+        f.debug_tuple("Place").field(&self.queued.as_ref().map(|queued| &queued.place)).finish()
     }
 }

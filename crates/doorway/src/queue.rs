@@ -1,5 +1,9 @@
 //! The queue behind a lock.
-use std::{fmt, time::Instant};
+use std::{
+    fmt,
+    task::{Context, Poll},
+    time::Instant,
+};
 
 /// The queue of a lock: a caller joins it, waits, becomes a holder, and leaves.
 ///
@@ -50,4 +54,13 @@ pub trait TimedQueue: Queue {
     /// # Errors
     /// Returns the place if its turn has not come by then.
     fn wait_deadline(&self, place: Self::Place, deadline: Instant) -> Result<Self::Inside, Self::Place>;
+}
+
+/// A queue in which tasks can wait.
+pub trait AsyncQueue: TimedQueue {
+    /// Enters if it is this place's turn. If not, has the context's waker called when it is.
+    ///
+    /// `is_suspended` is false in the first call for a place, and belongs to the queue from then on. Of several wakers,
+    /// the latest is called.
+    fn poll_wait(&self, place: &Self::Place, is_suspended: &mut bool, context: &Context<'_>) -> Poll<Self::Inside>;
 }

@@ -6,8 +6,8 @@ use std::{
 
 use crate::{
     algorithms::{Algorithm, Layout, Slotted},
-    place::{Guard, Place},
-    queue::{Queue, TimedQueue},
+    place::{Entering, Guard, Place},
+    queue::{AsyncQueue, Queue, TimedQueue},
     tickets::TicketsFor,
 };
 
@@ -133,6 +133,35 @@ impl<Q: TimedQueue> Semaphore<Q> {
     /// See [`acquire_timeout`](Self::acquire_timeout).
     pub fn acquire_deadline(&self, deadline: Instant) -> Option<Permit<'_, Q>> {
         self.arrive().wait_deadline(deadline).ok()
+    }
+}
+
+impl<Q: AsyncQueue> Semaphore<Q> {
+    /// As [`acquire`](Self::acquire), for asynchronous callers. Tasks and threads wait in one queue.
+    ///
+    /// It depends on no runtime. The future joins the queue when it is first polled; [`arrive`](Self::arrive) joins it at
+    /// once, and the [`Place`] can be awaited later.
+    ///
+    /// # Cancel safety
+    /// Dropping the future is an abort: neither a permit nor a wake-up is lost, and later arrivals move up. If its turn
+    /// had come already, the next waiter enters instead.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let printers = doorway::Semaphore::new(1);
+    /// let permit = printers.acquire_async().await;
+    /// let late = tokio::time::timeout(Duration::from_millis(1), printers.acquire_async()).await;
+    /// assert!(late.is_err());
+    /// drop(permit);
+    /// assert!(printers.try_acquire().is_some());
+    /// # }
+    /// ```
+    #[inline]
+    pub fn acquire_async(&self) -> Entering<Permit<'_, Q>> {
+        Entering::new(self)
     }
 }
 

@@ -1,13 +1,17 @@
-//! The default queues: `ticket` and `ticket-k` of the catalogue, with aborts.
-use std::{fmt, time::Instant};
+//! The default queues: `ticket` and `ticket-k` of the catalogue, with aborts and suspended tasks.
+use std::{
+    fmt,
+    task::{Context, Poll},
+    time::Instant,
+};
 
 use doorway_algorithms::{kexclusion::ticket_k::TicketK, mutex::ticket::Ticket};
 use doorway_memory::{Count, Exclusion, Memory};
 use doorway_native::{Native, Packed, Reg};
 
 use crate::{
-    aborted::AbortedTickets,
-    queue::{Queue, TimedQueue},
+    queue::{AsyncQueue, Queue, TimedQueue},
+    waiters::{Turns, Waiters},
 };
 
 type Threads = Native<Packed>;
@@ -21,11 +25,14 @@ pub type TicketsFor = Numbered<TicketK<Threads>>;
 /// A queue in which a place is a number, and a counter says whose turn it is. See [`Tickets`] and [`TicketsFor`].
 pub struct Numbered<A> {
     lock: A,
-    aborted: AbortedTickets,
+    waiters: Waiters,
 }
 
 /// An algorithm in which a place is a number, and a counter says whose turn it is.
 trait Numbers: Exclusion<Threads, Place = Count, Inside: fmt::Debug> {
+    /// Whether the exit section ends with a read-modify-write, which is a fence.
+    const EXIT_IS_FENCE: bool;
+
     /// How many holders there may be at once.
     fn capacity(&self) -> usize;
 
@@ -46,6 +53,8 @@ trait Numbers: Exclusion<Threads, Place = Count, Inside: fmt::Debug> {
 }
 
 impl Numbers for Ticket<Threads> {
+    const EXIT_IS_FENCE: bool = false;
+
     fn capacity(&self) -> usize {
         1
     }
@@ -76,6 +85,8 @@ impl Numbers for Ticket<Threads> {
 }
 
 impl Numbers for TicketK<Threads> {
+    const EXIT_IS_FENCE: bool = true;
+
     fn capacity(&self) -> usize {
         self.k()
     }
@@ -113,14 +124,14 @@ impl Numbers for TicketK<Threads> {
 impl Tickets {
     pub(crate) const fn new() -> Tickets {
         let free = Ticket::<Threads>::FREE.word();
-        Numbered { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), aborted: AbortedTickets::new() }
+        Numbered { lock: Ticket::of(Reg::of_word(free), Reg::of_word(free)), waiters: Waiters::new() }
     }
 }
 
 impl TicketsFor {
     pub(crate) const fn new(k: usize) -> TicketsFor {
         let free = TicketK::<Threads>::free(k).word();
-        Numbered { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), aborted: AbortedTickets::new() }
+        Numbered { lock: TicketK::of(k, Reg::of_word(free), Reg::of_word(free)), waiters: Waiters::new() }
     }
 }
 
@@ -146,19 +157,26 @@ impl<A: Numbers> Numbered<A> {
         self.lock.is_served(read(self.lock.counter()), place)
     }
 
-    /// Completes the passage of an aborted place whose turn has come.
-    fn complete(&self, place: Count) {
-        let Ok(()) = self.lock.exit(&mut Threads::new(), 0, &self.lock.inside(place));
-    }
-
-    /// The slow path of a release that saw parked waiters or wake interest.
-    ///
-    /// Completes the passages of aborted places whose turn has come, and yields to waiters.
-    #[cold]
+    /// The slow path of a release after which waiters are to be served.
     #[inline(never)]
     fn after_leaving(&self, mut m: Threads) {
-        self.aborted.after_leaving(|place| self.is_served(place), |place| self.complete(place));
+        if self.waiters.concern_release() {
+            self.waiters.after_release(&self.lock);
+        }
         m.yield_after_release();
+    }
+}
+
+impl<A: Numbers> Turns for A {
+    const EXIT_IS_FENCE: bool = A::EXIT_IS_FENCE;
+
+    #[inline(always)]
+    fn first_unserved(&self) -> Count {
+        read(self.counter()).plus(self.capacity())
+    }
+
+    fn complete(&self, place: Count) {
+        let Ok(()) = self.exit(&mut Threads::new(), 0, &self.inside(place));
     }
 }
 
@@ -187,13 +205,16 @@ impl<A: Numbers> Queue for Numbered<A> {
     fn leave(&self, inside: &A::Inside) {
         let mut m = Threads::new();
         let Ok(()) = self.lock.exit(&mut m, 0, inside);
-        if m.has_wake_interest() {
+        if m.has_wake_interest() || self.waiters.concern_release() {
             self.after_leaving(m);
         }
     }
 
+    /// The place of a task whose turn came before it was polled again is released, for the next one.
     fn abort(&self, place: Count) {
-        self.aborted.abort(place, |place| self.is_served(place), |place| self.complete(place));
+        if self.is_served(place) || !self.waiters.abort(&self.lock, place) {
+            self.leave(&self.lock.inside(place));
+        }
     }
 }
 
@@ -216,6 +237,32 @@ impl<A: Numbers> TimedQueue for Numbered<A> {
         let is_served = |counter| self.lock.is_served(counter, place);
         let is_served = Threads::new().until_deadline(self.lock.counter(), is_served, deadline);
         if is_served { Ok(self.lock.inside(place)) } else { Err(place) }
+    }
+}
+
+#[allow(private_bounds, reason = "the locks are a closed set")]
+impl<A: Numbers> AsyncQueue for Numbered<A> {
+    #[inline(always)]
+    fn poll_wait(&self, place: &Count, is_suspended: &mut bool, context: &Context<'_>) -> Poll<A::Inside> {
+        if self.is_served(*place) || !self.suspends(*place, is_suspended, context) {
+            Poll::Ready(self.lock.inside(*place))
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+#[allow(private_bounds, reason = "the locks are a closed set")]
+impl<A: Numbers> Numbered<A> {
+    /// Suspends a task, unless the turn of its place comes meanwhile.
+    #[inline(never)]
+    fn suspends(&self, place: Count, is_suspended: &mut bool, context: &Context<'_>) -> bool {
+        if *is_suspended {
+            return self.waiters.resuspend(&self.lock, place, context.waker());
+        }
+        *is_suspended =
+            !self.waiters.spin(&self.lock, place) && self.waiters.suspend(&self.lock, place, context.waker().clone());
+        *is_suspended
     }
 }
 

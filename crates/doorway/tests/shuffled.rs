@@ -6,7 +6,13 @@
 //! schedule.
 #![cfg(shuttle)]
 
-use std::{panic, time::Duration};
+use std::{
+    future::Future,
+    panic,
+    pin::Pin,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use doorway::{
     Mutex, Semaphore,
@@ -14,6 +20,7 @@ use doorway::{
 };
 use shuttle::{
     check_pct, check_random,
+    future::block_on,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -107,6 +114,84 @@ fn a_semaphore_admits_at_most_k_holders_and_keeps_its_capacity() {
         let try_acquire = |counted: &Counted| drop(counted.semaphore.try_acquire());
         let counted = Counted { semaphore: Semaphore::new(2), holders: AtomicUsize::new(0) };
         let Counted { semaphore, .. } = together(counted, &[enter, enter, enter, abort, try_acquire]);
+        let both = (semaphore.try_acquire(), semaphore.try_acquire());
+        assert!(both.0.is_some() && both.1.is_some() && semaphore.try_acquire().is_none());
+    });
+}
+
+/// Polls a future once, with a waker that does nothing, and drops it: a task that is cancelled while it waits, or after
+/// its turn has come.
+fn cancel<F: Future + Unpin>(mut future: F) -> Poll<F::Output> {
+    let polled = Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()));
+    thread::yield_now();
+    polled
+}
+
+#[test]
+fn every_task_enters() {
+    in_many_schedules(|| {
+        let enter = |lock: &Mutex<u32>| {
+            block_on(async {
+                for _ in 0..2 {
+                    *lock.lock_async().await += 1;
+                }
+            });
+        };
+        assert_eq!(together(Mutex::new(0), &[enter, enter, enter]).into_inner(), 6);
+    });
+}
+
+#[test]
+fn tasks_and_threads_are_in_one_queue() {
+    in_many_schedules(|| {
+        let task = |lock: &Mutex<u32>| *block_on(lock.lock_async()) += 1;
+        let thread = |lock: &Mutex<u32>| *lock.lock() += 1;
+        assert_eq!(together(Mutex::new(0), &[task, thread, task, thread]).into_inner(), 4);
+    });
+}
+
+#[test]
+fn cancelled_tasks_lose_no_wake_up() {
+    in_many_schedules(|| {
+        let enter = |lock: &Mutex<u32>| *block_on(lock.lock_async()) += 1;
+        let cancelled = |lock: &Mutex<u32>| drop(cancel(lock.lock_async()));
+        let after = together(Mutex::new(0), &[enter, cancelled, enter, cancelled]);
+        assert_eq!(*after.try_lock().expect("the mutex is free"), 2);
+    });
+}
+
+/// The waker of the first poll is replaced by that of another task.
+#[test]
+fn the_latest_waker_is_woken() {
+    in_many_schedules(|| {
+        let enter = |lock: &Mutex<u32>| *block_on(lock.lock_async()) += 1;
+        let replaced = |lock: &Mutex<u32>| {
+            let mut place = lock.arrive();
+            match Pin::new(&mut place).poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(mut value) => *value += 1,
+                Poll::Pending => *block_on(place) += 1,
+            }
+        };
+        assert_eq!(together(Mutex::new(0), &[replaced, enter, replaced]).into_inner(), 3);
+    });
+}
+
+#[test]
+fn a_semaphore_of_tasks_keeps_its_capacity() {
+    struct Counted {
+        semaphore: Semaphore,
+        holders: AtomicUsize,
+    }
+    in_many_schedules(|| {
+        let enter = |counted: &Counted| {
+            let _permit = block_on(counted.semaphore.acquire_async());
+            assert!(counted.holders.fetch_add(1, SeqCst) < 2);
+            counted.holders.fetch_sub(1, SeqCst);
+        };
+        let cancelled = |counted: &Counted| drop(cancel(counted.semaphore.acquire_async()));
+        let thread = |counted: &Counted| drop(counted.semaphore.acquire());
+        let counted = Counted { semaphore: Semaphore::new(2), holders: AtomicUsize::new(0) };
+        let Counted { semaphore, .. } = together(counted, &[enter, enter, enter, cancelled, thread]);
         let both = (semaphore.try_acquire(), semaphore.try_acquire());
         assert!(both.0.is_some() && both.1.is_some() && semaphore.try_acquire().is_none());
     });
