@@ -15,7 +15,7 @@ use pyo3::{exceptions::PyRuntimeError, prelude::*, sync::PyOnceLock};
 use crate::{
     backend::Held,
     errors::{self, Class},
-    owned::{OwnedPermit, OwnedPlace},
+    owned::{OwnedPermit, OwnedWaiter},
     permit::Inner,
 };
 
@@ -133,7 +133,7 @@ struct Queue {
 
 struct Entry {
     id: u64,
-    place: OwnedPlace,
+    place: OwnedWaiter,
     delivery: Arc<Delivery>,
 }
 
@@ -170,7 +170,7 @@ impl Dispatcher {
             if queue.is_over {
                 return Ok(Err(None));
             }
-            let place = OwnedPlace::arrive(semaphore)?;
+            let place = OwnedWaiter::arrive(semaphore)?;
             let place = match if place.is_admitted() { place.wait()? } else { Err(place) } {
                 Ok(permit) => return Ok(Ok(permit)),
                 Err(place) => place,
@@ -288,7 +288,7 @@ impl Shared {
     }
 
     /// Waits until the entry's place is admitted; none if the task was cancelled, or the dispatcher has ended.
-    fn wait(&self, id: u64, mut place: OwnedPlace) -> Option<Result<OwnedPermit, process::Error>> {
+    fn wait(&self, id: u64, mut place: OwnedWaiter) -> Option<Result<OwnedPermit, process::Error>> {
         loop {
             place = match place.wait() {
                 Ok(Ok(permit)) => return Some(Ok(permit)),

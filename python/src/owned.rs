@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use doorway::process::{Error, Interrupter, Permit, Place, Semaphore};
+use doorway::process::{Error, Interrupter, Permit, Waiter, Semaphore};
 
 /// A permit that keeps its semaphore open.
 pub(crate) struct OwnedPermit {
@@ -16,9 +16,9 @@ pub(crate) struct OwnedPermit {
 }
 
 /// A position in the queue that keeps its semaphore open.
-pub(crate) struct OwnedPlace {
+pub(crate) struct OwnedWaiter {
     /// `None` only while it is waited on. Dropped before what it borrows, because it is the first field.
-    place: Option<Place<'static>>,
+    place: Option<Waiter<'static>>,
     semaphore: Arc<Semaphore>,
 }
 
@@ -47,43 +47,43 @@ impl Drop for OwnedPermit {
     }
 }
 
-impl OwnedPlace {
+impl OwnedWaiter {
     /// Joins the queue.
-    pub(crate) fn arrive(semaphore: &Arc<Semaphore>) -> Result<OwnedPlace, Error> {
-        let place = semaphore.arrive()?;
+    pub(crate) fn arrive(semaphore: &Arc<Semaphore>) -> Result<OwnedWaiter, Error> {
+        let place = semaphore.line_up()?;
         // SAFETY: as in `OwnedPermit::new`. The place leaves this structure only in `wait_with`, which puts it back or
         // makes a permit of it; fields are dropped in the order of their declaration.
-        let place = unsafe { transmute::<Place<'_>, Place<'static>>(place) };
-        Ok(OwnedPlace { place: Some(place), semaphore: semaphore.clone() })
+        let place = unsafe { transmute::<Waiter<'_>, Waiter<'static>>(place) };
+        Ok(OwnedWaiter { place: Some(place), semaphore: semaphore.clone() })
     }
 
     pub(crate) fn is_admitted(&self) -> bool {
-        self.place.as_ref().is_some_and(Place::is_admitted)
+        self.place.as_ref().is_some_and(Waiter::is_admitted)
     }
 
     pub(crate) fn interrupter(&mut self) -> Option<Interrupter> {
-        self.place.as_mut().map(Place::interrupter)
+        self.place.as_mut().map(Waiter::interrupter)
     }
 
-    /// As [`Place::wait_deadline`] without a deadline.
-    pub(crate) fn wait(self) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+    /// As [`Waiter::wait_deadline`] without a deadline.
+    pub(crate) fn wait(self) -> Result<Result<OwnedPermit, OwnedWaiter>, Error> {
         self.wait_with(|place| place.wait_deadline(None))
     }
 
-    /// As [`Place::wait_deadline`].
-    pub(crate) fn wait_deadline(self, deadline: Option<Instant>) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+    /// As [`Waiter::wait_deadline`].
+    pub(crate) fn wait_deadline(self, deadline: Option<Instant>) -> Result<Result<OwnedPermit, OwnedWaiter>, Error> {
         self.wait_with(|place| place.wait_deadline(deadline))
     }
 
-    /// As [`Place::wait_briefly`].
-    pub(crate) fn wait_briefly(self, deadline: Instant) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+    /// As [`Waiter::wait_briefly`].
+    pub(crate) fn wait_briefly(self, deadline: Instant) -> Result<Result<OwnedPermit, OwnedWaiter>, Error> {
         self.wait_with(|place| place.wait_briefly(Some(deadline)))
     }
 
     fn wait_with(
         mut self,
-        wait: impl FnOnce(Place<'static>) -> Result<Result<Permit<'static>, Place<'static>>, Error>,
-    ) -> Result<Result<OwnedPermit, OwnedPlace>, Error> {
+        wait: impl FnOnce(Waiter<'static>) -> Result<Result<Permit<'static>, Waiter<'static>>, Error>,
+    ) -> Result<Result<OwnedPermit, OwnedWaiter>, Error> {
         let Some(place) = self.place.take() else { unreachable!("only waiting takes it, which consumes `self`") };
         Ok(match wait(place)? {
             Ok(permit) => Ok(OwnedPermit::new(permit, self.semaphore.clone())),

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::{
     errors,
-    owned::{OwnedPermit, OwnedPlace},
+    owned::{OwnedPermit, OwnedWaiter},
 };
 
 /// How long the main thread waits at most before it lets Python handle signals. A signal wakes it at once, except for one
@@ -78,7 +78,7 @@ pub(crate) fn acquire(
     interrupts: &Interrupts,
 ) -> PyResult<Option<OwnedPermit>> {
     let arrived = py.detach(|| {
-        let place = OwnedPlace::arrive(semaphore)?;
+        let place = OwnedWaiter::arrive(semaphore)?;
         if place.is_admitted() { place.wait() } else { Ok(Err(place)) }
     });
     let mut place = match arrived.map_err(errors::of_file)? {

@@ -7,6 +7,7 @@ use std::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::Ordering::{Acquire, Relaxed, Release, SeqCst},
     },
+    time::Duration,
 };
 
 use doorway_memory::Pid;
@@ -184,6 +185,27 @@ impl File {
     #[must_use]
     pub fn memory(&self, slot: Pid) -> Shared {
         Shared::new(self.region.clone(), slot)
+    }
+
+    /// Announces that the owner of this slot, which is this process, parks. Returns the doorbell's count.
+    ///
+    /// To be followed by another look at what is waited for, and by [`park`](File::park) or [`retract`](File::retract).
+    /// [`Shared`] does all of this for an owner that waits by itself.
+    #[must_use]
+    pub fn announce(&self, slot: Pid) -> u32 {
+        self.region.announce(slot)
+    }
+
+    /// Parks until another process [wakes](File::wake) the owner of this slot, for `timeout` at most. Returns whether none
+    /// has done so, and the announcement is still there.
+    #[must_use]
+    pub fn park(&self, slot: Pid, count: u32, timeout: Duration) -> bool {
+        self.region.park(slot, count, timeout)
+    }
+
+    /// Takes the announcement back that the owner of this slot parks.
+    pub fn retract(&self, slot: Pid) {
+        self.region.retract(slot);
     }
 
     /// Wakes the owner of this slot if it is parked.

@@ -39,6 +39,12 @@
 //! when the kernel has closed its files. A child that has [inherited the descriptor](Permit::keep_in_child) keeps its
 //! parent's permits for as long as the child lives.
 //!
+//! # Tasks
+//! [`acquire_async`](Semaphore::acquire_async) and a [`Place`] are futures, without a runtime. They are in the same queue
+//! as threads, in one order, and each takes a slot. One thread for each file waits for all tasks of a process; it starts
+//! with the first task that has to wait, and ends a second after the last. Dropping a future is an abort, which takes
+//! effect before `drop` returns.
+//!
 //! # Forking
 //! A forked child has none of the permits of its parent: in the child, a semaphore opened before the fork returns
 //! [`Error::Forked`], and dropping a permit does nothing. But the child has a copy of the descriptor. If the parent *dies*
@@ -51,15 +57,18 @@
 //! - Truncating the file while it is in use kills its users (SIGBUS); any other write to it can break exclusion.
 //! - A stopped process (SIGSTOP) is not dead. It keeps its permit or its position in the queue, and costs no more than
 //!   that, wherever it was stopped.
+mod attendant;
 mod participant;
 mod permit;
 mod place;
 mod queue;
 mod semaphore;
 mod slot;
+mod waiter;
 
 pub use doorway_shm::{Error, Process, names};
 pub use participant::Participant;
 pub use permit::Permit;
-pub use place::{Interrupter, Place};
+pub use place::Place;
 pub use semaphore::Semaphore;
+pub use waiter::{Interrupter, Waiter};

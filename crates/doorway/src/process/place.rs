@@ -1,67 +1,54 @@
 //! A position in the queue of a semaphore for processes.
 use std::{
     fmt,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering::SeqCst},
-    },
-    time::Instant,
+    future::Future,
+    mem,
+    pin::Pin,
+    task::{Context, Poll},
+    time::{Duration, Instant},
 };
 
-use doorway_memory::Pid;
 use doorway_shm::Error;
 
-use super::{Permit, Semaphore, queue::FileQueue, slot::Slot};
+use super::{Permit, Semaphore, slot::Slot};
 
-/// A position in the queue of a [`Semaphore`]. Waiting turns it into a [`Permit`]; dropping it leaves the queue.
+/// The panic of a future that is polled after it has returned its result.
+const USED: &str = "the place was used: its permit or error was returned by an earlier poll";
+
+/// A position in the queue of a [`Semaphore`]. Dropping it is an abort.
 ///
-/// A wait that ends at its deadline keeps the position. So a caller can wait, look after something else, and wait on. But
-/// only a place that is waited on notices the death of a process ahead of it, and a place that is admitted keeps others out:
-/// do not leave it alone for long.
+/// It can be waited for by a thread or, since it is a future, by a task. Awaiting `&mut place` keeps the position if
+/// another branch, such as a timeout, is faster.
 ///
-/// ```
-/// use std::time::{Duration, Instant};
-/// # let path = std::env::temp_dir().join(format!("doorway-place-{}", std::process::id()));
-/// let printers = doorway::process::Semaphore::open(&path, 1)?;
-/// let permit = printers.acquire()?;
-/// let place = printers.arrive()?;
-/// let later = printers.arrive()?;
-/// let place = place.wait_deadline(Some(Instant::now() + Duration::from_millis(1)))?.unwrap_err();
-/// drop(permit);
-/// let permit = place.wait()?; // before `later`
-/// assert!(later.wait_deadline(Some(Instant::now()))?.is_err());
-/// # drop(permit);
-/// # drop(printers);
-/// # doorway::process::Semaphore::forget(&path)?;
-/// # Ok::<(), doorway::process::Error>(())
-/// ```
-#[must_use = "dropping the place leaves the queue"]
+/// See [`Semaphore::arrive`].
+#[must_use = "dropping the place aborts"]
 pub struct Place<'a> {
-    semaphore: &'a Semaphore,
-    /// `None` only while the place is turned into a permit, or dropped.
-    slot: Option<Slot>,
-    interrupt: Option<Interrupter>,
+    pub(super) semaphore: &'a Semaphore,
+    pub(super) state: State,
 }
 
-/// Ends the wait of a [`Place`] as its deadline would, from another thread.
-///
-/// See [`Place::interrupter`].
-#[derive(Clone)]
-pub struct Interrupter {
-    flag: Arc<AtomicBool>,
-    /// The slot in which the place waits: another one after it has moved to a new file.
-    target: Arc<Mutex<(Arc<FileQueue>, Pid)>>,
+pub(super) enum State {
+    /// Not in the queue yet: no slot was free.
+    Slotless,
+    /// In the queue, and the attendant waits for it unless it is a holder.
+    Waiting(Slot),
+    /// A holder.
+    Entered(Slot),
+    /// The result was returned.
+    Over,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn new(semaphore: &'a Semaphore, slot: Slot) -> Place<'a> {
-        Place { semaphore, slot: Some(slot), interrupt: None }
-    }
-
-    /// Whether the caller may enter, as far as was known when it joined the queue or last waited.
-    #[must_use]
-    pub fn is_admitted(&self) -> bool {
-        self.slot.as_ref().is_some_and(|slot| slot.name.is_some())
+    /// The number of holders and waiters ahead in the queue.
+    ///
+    /// # Errors
+    /// If the file is damaged.
+    ///
+    /// See [`Semaphore::arrive`].
+    pub fn ahead(&self) -> Result<usize, Error> {
+        let State::Waiting(slot) = &self.state else { return Ok(0) };
+        let queue = slot.queue.snapshot()?;
+        Ok(queue.entries().iter().position(|entry| entry.process == slot.number()).unwrap_or(0))
     }
 
     /// Waits until the caller may enter.
@@ -69,122 +56,114 @@ impl<'a> Place<'a> {
     /// # Errors
     /// As [`Semaphore::acquire`].
     ///
-    /// See [`Place`].
-    pub fn wait(self) -> Result<Permit<'a>, Error> {
-        let mut place = self;
-        loop {
-            place = match place.wait_deadline(None)? {
-                Ok(permit) => return Ok(permit),
-                Err(interrupted) => interrupted,
-            };
-        }
+    /// See [`Semaphore::arrive`].
+    pub fn wait(mut self) -> Result<Permit<'a>, Error> {
+        Ok(self.wait_until(None)?.expect("a wait without a deadline does not abort"))
     }
 
-    /// Waits until the caller may enter, until `deadline` at most, or until it is
-    /// [interrupted](Place::interrupter). Then returns the place, which has kept its position.
+    /// Waits for at most `time`. On timeout, aborts and returns `None`.
     ///
     /// # Errors
-    /// As [`Semaphore::acquire`]. The place has left the queue then.
+    /// As [`Semaphore::acquire`].
     ///
-    /// See [`Place`].
-    pub fn wait_deadline(self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
-        self.wait_or_return(deadline, false)
+    /// See [`Semaphore::acquire_timeout`].
+    pub fn wait_timeout(mut self, time: Duration) -> Result<Option<Permit<'a>>, Error> {
+        self.wait_until(Instant::now().checked_add(time)) // no deadline, if it is beyond the range of the clock
     }
 
-    /// As [`wait_deadline`](Place::wait_deadline), but also returns the place after a signal handler has run in this thread
-    /// while it was parked, and whenever the thread has woken up for another reason.
+    /// As [`wait`](Place::wait), for asynchronous callers: a place is a future itself, and this returns it.
     ///
-    /// So a caller can look after signals without waking up for them. A signal that comes in the moment before the thread
-    /// parks is not noticed until the next return, so a deadline should bound the wait.
-    ///
-    /// # Errors
-    /// As [`wait_deadline`](Place::wait_deadline).
-    pub fn wait_briefly(self, deadline: Option<Instant>) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
-        self.wait_or_return(deadline, true)
+    /// See [`Semaphore::acquire_async`].
+    pub fn wait_async(self) -> Place<'a> {
+        self
     }
 
-    fn wait_or_return(
-        mut self,
-        deadline: Option<Instant>,
-        is_brief: bool,
-    ) -> Result<Result<Permit<'a>, Place<'a>>, Error> {
+    fn wait_until(&mut self, deadline: Option<Instant>) -> Result<Option<Permit<'a>>, Error> {
         let semaphore = self.semaphore;
-        // In a forked child the parent is the waiter.
-        if !semaphore.is_original_process() {
-            return Err(Error::Forked { path: semaphore.path().to_owned() });
-        }
-        loop {
-            let Some(slot) = &mut self.slot else { unreachable!("only the end of the place takes its slot") };
-            if !slot.wait(deadline, is_brief)? {
-                return Ok(Err(self));
+        semaphore.check_process()?;
+        match mem::replace(&mut self.state, State::Over) {
+            State::Waiting(mut slot) => {
+                slot.queue.dismiss(slot.number());
+                if !slot.wait(deadline)? {
+                    semaphore.return_slot(slot);
+                    return Ok(None);
+                }
+                semaphore.entered(slot, deadline)
             }
-            slot.memory.set_interrupt(None);
-            if !slot.memory.has_waited() || slot.queue.file.is_current()? {
-                return Ok(Ok(Permit { semaphore, slot: self.slot.take() }));
-            }
-            // The path leads to another file by now, and later callers compete there.
-            let Some(mut slot) = self.slot.take() else { unreachable!("it was there a moment ago") };
-            slot.leave();
-            semaphore.move_to_new_file(slot)?;
-            let slot = self.slot.insert(semaphore.arrived()?);
-            if let Some(interrupt) = &self.interrupt {
-                interrupt.aim_at(slot);
-            }
+            State::Entered(slot) => Ok(Some(Permit { semaphore, slot: Some(slot) })),
+            State::Slotless => semaphore.enter_until(deadline),
+            State::Over => panic!("{USED}"),
         }
     }
 
-    /// A handle with which another thread can interrupt the wait of this place.
-    ///
-    /// ```
-    /// use std::thread;
-    /// # let path = std::env::temp_dir().join(format!("doorway-interrupt-{}", std::process::id()));
-    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
-    /// let permit = printers.acquire()?;
-    /// let mut place = printers.arrive()?;
-    /// let interrupter = place.interrupter();
-    /// let place = thread::scope(|scope| {
-    ///     scope.spawn(move || interrupter.interrupt());
-    ///     place.wait_deadline(None)
-    /// })?;
-    /// assert!(place.is_err());
-    /// # drop((place, permit));
-    /// # drop(printers);
-    /// # doorway::process::Semaphore::forget(&path)?;
-    /// # Ok::<(), doorway::process::Error>(())
-    /// ```
-    #[must_use]
-    pub fn interrupter(&mut self) -> Interrupter {
-        let Some(slot) = &mut self.slot else { unreachable!("only the end of the place takes its slot") };
-        let interrupter = self.interrupt.get_or_insert_with(|| Interrupter {
-            flag: Arc::default(),
-            target: Arc::new(Mutex::new((slot.queue.clone(), slot.number()))),
-        });
-        interrupter.aim_at(slot);
-        interrupter.clone()
+    fn poll_permit(&mut self, context: &Context<'_>) -> Result<Poll<Permit<'a>>, Error> {
+        let semaphore = self.semaphore;
+        semaphore.check_process()?;
+        loop {
+            match mem::replace(&mut self.state, State::Over) {
+                State::Slotless => match semaphore.join()? {
+                    State::Slotless => {
+                        self.state = State::Slotless;
+                        semaphore.queue().retry(context.waker().clone())?;
+                        return Ok(Poll::Pending);
+                    }
+                    joined => self.state = joined,
+                },
+                State::Waiting(mut slot) => {
+                    let number = slot.number();
+                    let is_holder = match slot.is_holder() {
+                        Ok(false) => slot.queue.attend_again(number, context.waker()),
+                        found => found,
+                    };
+                    if !matches!(is_holder, Ok(false)) {
+                        slot.queue.dismiss(number);
+                    }
+                    if is_holder? {
+                        slot.note_entry()?;
+                        // If the path leads to another file by now, later callers compete there.
+                        if !slot.queue.file.is_current()? {
+                            slot.leave();
+                            semaphore.move_to_new_file(slot)?;
+                            self.state = State::Slotless;
+                            continue;
+                        }
+                        self.state = State::Entered(slot);
+                    } else {
+                        self.state = State::Waiting(slot);
+                        return Ok(Poll::Pending);
+                    }
+                }
+                State::Entered(slot) => return Ok(Poll::Ready(Permit { semaphore, slot: Some(slot) })),
+                State::Over => panic!("{USED}"),
+            }
+        }
     }
 }
 
-impl Interrupter {
-    /// Ends the current wait of the place, or else its next one.
-    pub fn interrupt(&self) {
-        // ORDERING: SeqCst. Pairs with: the announcement of a waiter that parks, after which it reads the flag.
-        self.flag.store(true, SeqCst);
-        let (queue, slot) = self.target.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        queue.file.wake(slot);
-    }
+/// Resolves to the permit when the caller may enter, or to the error of [`Semaphore::acquire`].
+///
+/// # Panics
+/// If it is polled after that.
+impl<'a> Future for Place<'a> {
+    type Output = Result<Permit<'a>, Error>;
 
-    fn aim_at(&self, slot: &mut Slot) {
-        slot.memory.set_interrupt(Some(self.flag.clone()));
-        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = (slot.queue.clone(), slot.number());
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.poll_permit(context) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(permit)) => Poll::Ready(Ok(permit)),
+            Err(error) => Poll::Ready(Err(error)),
+        }
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        let Some(mut slot) = self.slot.take() else { return };
+        let state = mem::replace(&mut self.state, State::Over);
+        let (State::Waiting(mut slot) | State::Entered(mut slot)) = state else { return };
+        // In a forked child the parent is in the queue.
         if self.semaphore.is_original_process() {
-            slot.memory.set_interrupt(None);
-            slot.leave_queue();
+            slot.queue.dismiss(slot.number());
+            slot.leave();
             self.semaphore.return_slot(slot);
         } else {
             slot.disown();
@@ -194,12 +173,10 @@ impl Drop for Place<'_> {
 
 impl fmt::Debug for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Place").field("path", &self.semaphore.path()).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Interrupter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interrupter").finish_non_exhaustive()
+        let slot = match &self.state {
+            State::Waiting(slot) | State::Entered(slot) => Some(slot.number()),
+            State::Slotless | State::Over => None,
+        };
+        f.debug_struct("Place").field("path", &self.semaphore.path()).field("slot", &slot).finish()
     }
 }

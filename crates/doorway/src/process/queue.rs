@@ -18,6 +18,8 @@ use doorway_algorithms::{
 use doorway_memory::Pid;
 use doorway_shm::{Error, File, Location, MAX_SLOTS, Mapping, Plan, Record, Shared, Watch, Watchman, Why};
 
+use super::attendant::Attendant;
+
 /// How often the first waiter checks whether the holders are alive, for each [`CHECKS_AT_ONCE`] of them. It begins a few
 /// milliseconds after arrival.
 const LIVENESS_CHECK_INTERVAL: Duration = Duration::from_millis(45);
@@ -50,8 +52,10 @@ pub(super) struct FileQueue {
     /// Watches the processes ahead of this process' long waiters. Empty until the first long wait; `None` if the
     /// system cannot.
     watchman: OnceLock<Option<Watchman>>,
-    /// This queue, for the watchman.
-    this: Weak<FileQueue>,
+    /// Waits for the tasks of this process.
+    pub(super) attendant: Arc<Attendant>,
+    /// This queue, for the watchman and the attendant.
+    pub(super) this: Weak<FileQueue>,
 }
 
 impl FileQueue {
@@ -86,6 +90,7 @@ impl FileQueue {
             path_checked: AtomicU64::new(File::now()),
             is_death_noticed: AtomicBool::new(false),
             watchman: OnceLock::new(),
+            attendant: Arc::default(),
             this: this.clone(),
         }))
     }

@@ -10,7 +10,8 @@ use std::{
 use doorway_shm::{Error, File, ForkDetector, Location, MAX_SLOTS, Taken, locate};
 
 use super::{
-    Participant, Permit, Place,
+    Participant, Permit, Place, Waiter,
+    place::State,
     queue::FileQueue,
     slot::{Mode, Slot},
 };
@@ -280,14 +281,69 @@ impl Semaphore {
         self.enter(Mode::Try)
     }
 
-    /// Joins the queue without waiting. The [place](Place) keeps the position until it is used or dropped.
+    /// Joins the queue without waiting. Callers that arrive later become holders later.
+    ///
+    /// If no slot is free, the place joins the queue when it is waited for.
     ///
     /// # Errors
     /// As [`acquire`](Semaphore::acquire).
     ///
-    /// See [`Place`].
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("doorway-arrive-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.acquire()?;
+    /// let (first, second) = (printers.arrive()?, printers.arrive()?);
+    /// assert_eq!((first.ahead()?, second.ahead()?), (1, 2));
+    /// drop(permit);
+    /// drop(first); // aborts
+    /// let permit = second.wait()?;
+    /// # drop(permit);
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok::<(), doorway::process::Error>(())
+    /// ```
     pub fn arrive(&self) -> Result<Place<'_>, Error> {
-        self.arrived().map(|slot| Place::new(self, slot))
+        self.check_process()?;
+        Ok(Place { semaphore: self, state: self.join()? })
+    }
+
+    /// As [`acquire`](Semaphore::acquire), for asynchronous callers. Tasks, threads and processes wait in one queue.
+    ///
+    /// It depends on no runtime, and takes no thread for each waiter. The future joins the queue when it is first polled;
+    /// [`arrive`](Semaphore::arrive) joins it at once, and the [`Place`] can be awaited later. Its errors are those of
+    /// [`acquire`](Semaphore::acquire), and that of a thread that cannot be started.
+    ///
+    /// # Cancel safety
+    /// Dropping the future is an abort: no permit is lost, and later arrivals move up. If it had become a holder already,
+    /// the next waiter does so instead.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), doorway::process::Error> {
+    /// # let path = std::env::temp_dir().join(format!("doorway-async-{}", std::process::id()));
+    /// let printers = doorway::process::Semaphore::open(&path, 1)?;
+    /// let permit = printers.acquire_async().await?;
+    /// let late = tokio::time::timeout(Duration::from_millis(1), printers.acquire_async()).await;
+    /// assert!(late.is_err());
+    /// drop(permit);
+    /// assert!(printers.try_acquire()?.is_some());
+    /// # drop(printers);
+    /// # doorway::process::Semaphore::forget(&path)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn acquire_async(&self) -> Place<'_> {
+        Place { semaphore: self, state: State::Slotless }
+    }
+
+    /// Joins the queue, as a thread that waits in parts: see [`Waiter`].
+    ///
+    /// # Errors
+    /// As [`acquire`](Semaphore::acquire).
+    pub fn line_up(&self) -> Result<Waiter<'_>, Error> {
+        self.lined_up().map(|slot| Waiter::new(self, slot))
     }
 
     /// The current holders, in order of arrival.
@@ -369,29 +425,75 @@ impl Semaphore {
         }
     }
 
-    /// Takes a slot, waiting until one is free, and joins the queue in it.
-    pub(super) fn arrived(&self) -> Result<Slot, Error> {
+    /// As `acquire_deadline`.
+    pub(super) fn enter_until(&self, deadline: Option<Instant>) -> Result<Option<Permit<'_>>, Error> {
+        self.enter(Mode::Wait(deadline))
+    }
+
+    /// The permit of a holder that had to wait. If the path leads to another file by now, it waits there again.
+    pub(super) fn entered(&self, mut slot: Slot, deadline: Option<Instant>) -> Result<Option<Permit<'_>>, Error> {
+        if slot.queue.file.is_current()? {
+            return Ok(Some(Permit { semaphore: self, slot: Some(slot) }));
+        }
+        slot.leave();
+        self.move_to_new_file(slot)?;
+        self.enter_until(deadline)
+    }
+
+    /// Describes the owner of a slot, if the path leads to its file, and returns the time; otherwise releases it.
+    fn describe_on_the_path(&self, slot: &mut Slot) -> Result<Option<u64>, Error> {
+        let now = File::now();
+        if slot.queue.is_path_check_due(now) && !slot.queue.file.is_current()? {
+            slot.release();
+            return Ok(None);
+        }
+        slot.queue.file.describe(&slot.memory, self.version, &self.what);
+        Ok(Some(now))
+    }
+
+    /// Joins the queue if a slot is free.
+    pub(super) fn join(&self) -> Result<State, Error> {
         loop {
-            let mut slot = self.take_slot(None)?.expect("a wait without a deadline does not abort");
-            let now = File::now();
-            if slot.queue.is_path_check_due(now) && !slot.queue.file.is_current()? {
-                slot.release();
+            let Some(mut slot) = self.take_slot(Some(Instant::now()))? else { return Ok(State::Slotless) };
+            let Some(now) = self.describe_on_the_path(&mut slot)? else {
                 self.move_to_new_file(slot)?;
                 continue;
+            };
+            if slot.arrive(now)? {
+                return Ok(State::Entered(slot));
             }
-            slot.queue.file.describe(&slot.memory, self.version, &self.what);
-            slot.arrive(now)?;
-            return Ok(slot);
+            // From now on the attendant looks after the processes ahead, also if the place is not awaited yet.
+            if slot.queue.attend(slot.number(), None)? {
+                slot.note_entry()?;
+                return Ok(State::Entered(slot));
+            }
+            return Ok(State::Waiting(slot));
         }
+    }
+
+    /// Takes a slot, waiting until one is free, and joins the queue in it.
+    pub(super) fn lined_up(&self) -> Result<Slot, Error> {
+        loop {
+            let mut slot = self.take_slot(None)?.expect("a wait without a deadline does not abort");
+            if let Some(now) = self.describe_on_the_path(&mut slot)? {
+                slot.arrive(now)?;
+                return Ok(slot);
+            }
+            self.move_to_new_file(slot)?;
+        }
+    }
+
+    /// The error of a forked child. To be called before any lock is locked: in a forked child the thread that holds the
+    /// lock may not exist.
+    #[inline(always)]
+    pub(super) fn check_process(&self) -> Result<(), Error> {
+        if self.is_original_process() { Ok(()) } else { Err(Error::Forked { path: self.path().to_owned() }) }
     }
 
     /// Takes a slot, waiting until one is free; `None` after the deadline.
     #[inline(always)]
     fn take_slot(&self, deadline: Option<Instant>) -> Result<Option<Slot>, Error> {
-        // Checked before `current` is locked: in a forked child the thread that holds that lock may not exist.
-        if !self.is_original_process() {
-            return Err(Error::Forked { path: self.path().to_owned() });
-        }
+        self.check_process()?;
         let idle = self.lock().idle.pop();
         if let Some(mut slot) = idle
             && slot.take()? == Taken::Free
@@ -451,7 +553,7 @@ impl Semaphore {
         Ok(())
     }
 
-    fn queue(&self) -> Arc<FileQueue> {
+    pub(super) fn queue(&self) -> Arc<FileQueue> {
         self.lock().queue.clone()
     }
 
@@ -459,6 +561,16 @@ impl Semaphore {
     fn lock(&self) -> MutexGuard<'_, Current> {
         // No panic while it is locked leaves it half changed.
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Semaphore {
+    fn drop(&mut self) {
+        // Every place and permit is gone. The file is to be closed now, and not when the attendant is done with it.
+        if self.is_original_process() {
+            let queue = self.queue();
+            queue.attendant.let_go(&queue);
+        }
     }
 }
 

@@ -107,8 +107,8 @@ impl Slot {
         }
     }
 
-    /// Joins the queue in a slot that was taken, without waiting.
-    pub(super) fn arrive(&mut self, now: u64) -> Result<(), Error> {
+    /// Joins the queue in a slot that was taken; returns whether it has become a holder at once.
+    pub(super) fn arrive(&mut self, now: u64) -> Result<bool, Error> {
         let number = self.number();
         self.memory.record().arrive(now);
         self.memory.begin(None);
@@ -116,15 +116,14 @@ impl Slot {
             Ok(name) => {
                 self.memory.flush();
                 self.name = name;
-                Ok(())
+                Ok(name.is_some())
             }
-            Err(halt) => self.abort(halt).map(|_| ()),
+            Err(halt) => self.abort(halt),
         }
     }
 
-    /// Waits in the queue that this slot has joined. Returns false at the deadline, or if interrupted, or if brief; then it
-    /// is in the queue still.
-    pub(super) fn wait(&mut self, deadline: Option<Instant>, is_brief: bool) -> Result<bool, Error> {
+    /// Waits on. Returns false at the deadline, or if interrupted, or if brief; then it is in the queue still.
+    pub(super) fn wait_on(&mut self, deadline: Option<Instant>, is_brief: bool) -> Result<bool, Error> {
         if self.name.is_some() {
             return Ok(true);
         }
@@ -152,6 +151,33 @@ impl Slot {
             // If the file is damaged, there is nothing to leave.
             let _ = self.abort(Halt::Abort);
         }
+    }
+
+    /// Waits, as a waiter. Returns false, and releases the slot, if the deadline has passed.
+    pub(super) fn wait(&mut self, deadline: Option<Instant>) -> Result<bool, Error> {
+        let number = self.number();
+        self.memory.begin(deadline);
+        match self.queue.algorithm.wait(&mut self.memory, number, &None) {
+            Ok(name) => {
+                self.memory.flush();
+                self.name = Some(name);
+                self.memory.record().enter(File::now());
+                Ok(true)
+            }
+            Err(halt) => self.abort(halt),
+        }
+    }
+
+    /// Whether this waiter has become a holder.
+    pub(super) fn is_holder(&self) -> Result<bool, Error> {
+        Ok(self.queue.snapshot()?.name(self.number()).is_some())
+    }
+
+    /// Notes that this waiter, which has become a holder, has entered.
+    pub(super) fn note_entry(&mut self) -> Result<(), Error> {
+        self.name = self.queue.snapshot()?.name(self.number());
+        self.memory.record().enter(File::now());
+        if self.name.is_some() { Ok(()) } else { Err(self.queue.damaged()) }
     }
 
     /// Enters if there is capacity. If all of it is used, perhaps by the dead, these are reaped first.
@@ -199,6 +225,7 @@ impl Slot {
         // Only now: until the queue no longer has the slot, no other process may take it.
         self.release();
         self.memory.flush();
+        self.queue.wake_tasks();
     }
 
     /// Releases the slot, which is not in the queue.

@@ -6,11 +6,13 @@ mod deaths;
 mod file;
 mod order;
 mod support;
+mod tasks;
 
 use std::{
     env,
     path::Path,
     process::{self, Command},
+    task::{Poll, Waker},
     thread,
     time::{Duration, Instant},
 };
@@ -76,6 +78,14 @@ fn role() {
         }
         ["fork", path] => fork(path),
         ["fork-and-die", path] => fork_and_die(path),
+        ["fork-await", path] => fork_while_awaiting(path),
+        ["await", path, places] => {
+            let semaphore = open(path, "1");
+            let mut places: Vec<_> = (0..places.parse().unwrap()).map(|_| semaphore.acquire_async()).collect();
+            assert!(places.iter_mut().all(|place| tasks::poll(place, Waker::noop()).is_pending()));
+            say("waiting");
+            wait_for_line();
+        }
         _ => panic!("no role `{role}`"),
     }
     process::exit(0);
@@ -100,6 +110,11 @@ fn compete(semaphore: &Semaphore, board: &str, number: usize) {
         let permit = match random.below(8) {
             0 => semaphore.try_acquire().unwrap(),
             1 => semaphore.acquire_timeout(Duration::from_micros(random.below(2000))).unwrap(),
+            2 | 3 => Some(tasks::block_on(semaphore.acquire_async()).unwrap()),
+            4 => match tasks::poll(&mut semaphore.acquire_async(), Waker::noop()) {
+                Poll::Ready(permit) => Some(permit.unwrap()),
+                Poll::Pending => None, // and the future is dropped
+            },
             _ => Some(semaphore.acquire().unwrap()),
         };
         let Some(_permit) = permit else { continue };
@@ -132,6 +147,34 @@ fn compete(semaphore: &Semaphore, board: &str, number: usize) {
         m.write(&board.flags[number], 2 * passages).unwrap();
         m.fetch_add(&board.entries, 1).unwrap();
     }
+}
+
+/// A place of the parent is refused in the child, and stays that of the parent.
+#[allow(unsafe_code, reason = "forks")]
+fn fork_while_awaiting(path: &str) {
+    let semaphore = Semaphore::open(path, 1).unwrap();
+    let permit = semaphore.acquire().unwrap();
+    let mut place = semaphore.arrive().unwrap();
+    assert!(tasks::poll(&mut place, Waker::noop()).is_pending());
+    // SAFETY: the child has only this thread, and does nothing that needs another.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let refused = |polled: Poll<Result<_, _>>| matches!(polled, Poll::Ready(Err(Error::Forked { .. })));
+        let is_refused = refused(tasks::poll(&mut place, Waker::noop()))
+            && refused(tasks::poll(&mut semaphore.acquire_async(), Waker::noop()))
+            && matches!(semaphore.arrive(), Err(Error::Forked { .. }));
+        drop(place);
+        drop(permit);
+        drop(semaphore);
+        process::exit(if is_refused { 17 } else { 1 });
+    }
+    let mut status = 0;
+    // SAFETY: `status` is a local integer, which the call fills in; the call keeps no pointer to it.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    say(if libc::WEXITSTATUS(status) == 17 { "refused" } else { "not refused" });
+    assert_eq!((semaphore.holders().len(), semaphore.waiters().len()), (1, 1));
+    drop(permit);
+    drop(tasks::block_on(place).unwrap());
 }
 
 #[allow(unsafe_code, reason = "forks")]

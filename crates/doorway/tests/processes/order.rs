@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use doorway::process::{Error, Interrupter, Permit, Place, Semaphore};
+use doorway::process::{Error, Interrupter, Permit, Semaphore, Waiter};
 use doorway_memory::Memory;
 
 use crate::support::{Board, Directory, LONG, SHORT, TestProcess, until};
@@ -33,9 +33,9 @@ fn a_place_keeps_its_position_when_a_wait_ends_early() {
     let directory = Directory::new();
     let semaphore = Semaphore::open(directory.file("place"), 1).unwrap();
     let permit = semaphore.acquire().unwrap();
-    let mut place = semaphore.arrive().unwrap();
+    let mut place = semaphore.line_up().unwrap();
     let interrupter = place.interrupter();
-    let later = semaphore.arrive().unwrap();
+    let later = semaphore.line_up().unwrap();
     let (waits, is_over) = (AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         let waiter = scope.spawn(|| {
@@ -51,7 +51,7 @@ fn a_place_keeps_its_position_when_a_wait_ends_early() {
             }
         });
         until(|| waits.load(SeqCst) >= 3);
-        drop(semaphore.arrive().unwrap());
+        drop(semaphore.line_up().unwrap());
         assert_eq!(semaphore.waiters().len(), 2, "a place that is dropped leaves the queue");
         let before = waits.load(SeqCst);
         until(|| {
@@ -71,7 +71,7 @@ fn a_place_keeps_its_position_when_a_wait_ends_early() {
 fn a_place_that_was_admitted_and_dropped_admits_the_next() {
     let directory = Directory::new();
     let semaphore = Semaphore::open(directory.file("admitted"), 1).unwrap();
-    let (first, second) = (semaphore.arrive().unwrap(), semaphore.arrive().unwrap());
+    let (first, second) = (semaphore.line_up().unwrap(), semaphore.line_up().unwrap());
     assert!(first.is_admitted() && !second.is_admitted());
     drop(first);
     drop(second.wait().unwrap());
