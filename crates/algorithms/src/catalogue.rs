@@ -46,6 +46,7 @@ macro_rules! for_each_algorithm {
                 lock clh Clh;
                 lock ticket Ticket;
                 lock ticket_sleeping TicketSleeping;
+                lock ticket_async TicketAsync;
                 lock anderson_array AndersonArray;
             }
             /// k-exclusion: at most k holders.
@@ -108,6 +109,7 @@ macro_rules! for_each_algorithm {
                 lock anderson_moir_dsm_late AndersonMoirDsmLate;
                 lock decker_jayanti_descending DeckerJayantiDescending;
                 lock decker_jayanti_names_read DeckerJayantiNamesRead;
+                lock ticket_async_late TicketAsyncLate;
                 lock fischer_queue_arrival_tokens FischerQueueArrivalTokens;
                 lock afek_no_e AfekNoE;
                 lock dolev_gafni_shavit_single DolevGafniShavitSingle;

@@ -41,6 +41,7 @@ pub(crate) const CHECKS: &[Check] = &[
     of("mcs", 2).uncontended().cc().slow(), of("mcs", 2), of("mcs", 3).slow(), of("mcs", 2).cc().slow(), of("mcs", 2).dsm().slow(),
     of("ticket", 3), of("ticket", 3).cc().slow(),
     of("ticket-sleeping", 2).uncontended().cc().slow(), of("ticket-sleeping", 2), of("ticket-sleeping", 3).in_all(3), of("ticket-sleeping", 2).tso(), of("ticket-sleeping", 3).slow(),
+    of("ticket-async", 2), of("ticket-async", 2).aborts(), of("ticket-async", 3).passages(1).aborts(), of("ticket-async", 2).tso(), of("ticket-async", 2).aborts().tso().slow(),
     of("anderson-array", 2), of("anderson-array", 3).slow(), of("anderson-array", 3).cc().slow(),
     of("k-bakery", 2).slow(), of("k-bakery", 2).dsm().slow(), of("k-bakery", 2).deaths().slow(), of("k-bakery", 2).aborts(), of("k-bakery", 2).tso(),
     of("k-bakery", 3).k(2).passages(1).crashes(1).slow(), of("k-bakery", 3).in_all(3).slow(), of("k-bakery", 3).k(2).in_all(4).slow(),

@@ -243,3 +243,15 @@ fn no_wake_up_is_lost_and_the_barrier_is_needed_for_it() {
     let without = report("ticket-sleeping", 2, |model| model.tso_without_fence(barrier));
     assert!(without.holds(Property::Exclusion) && without.fails(Property::DeadlockFreedom), "{without}");
 }
+
+/// So does the protocol of suspended tasks. It needs its barrier, and the fence of a release that has met a task before.
+#[test]
+fn no_task_is_left_suspended_and_both_fences_are_needed_for_it() {
+    let with = report("ticket-async", 2, Model::tso);
+    assert_eq!(with.fences.len(), 2, "the barrier and the fence: {:?}", with.fences);
+    assert!(with.holds(Property::DeadlockFreedom), "{with}");
+    for &fence in &with.fences {
+        let without = report("ticket-async", 2, |model| model.tso_without_fence(fence));
+        assert!(without.holds(Property::Exclusion) && without.fails(Property::DeadlockFreedom), "{without}");
+    }
+}
