@@ -1,4 +1,4 @@
-//! Fair locks for threads and processes, in order of arrival.
+//! Fair locks for threads, tasks and processes, in order of arrival.
 //!
 //! The terms are those of the [glossary](doorway_memory::glossary).
 //!
@@ -19,7 +19,7 @@
 //! |---|---|
 //! | [`Mutex`] | one holder, first come, first served |
 //! | [`Semaphore`] | at most k holders, first in, first enabled |
-//! | [`Place`] | a position in the queue of either |
+//! | [`Place`] | a position in the queue of either, to wait for or to await |
 //! | [`algorithms`] | a mutex or semaphore by any other algorithm of the catalogue |
 //! | [`choosing`] | which lock to choose, and how fast each is |
 //! | `process::Semaphore` | at most k *processes*, which may die at any moment; on Linux only |
@@ -33,6 +33,25 @@
 //! A caller whose timeout expires, or that drops its [`Place`], does not block the queue. An aborted place is a
 //! passage with an empty critical section: when its turn comes, the thread that releases the lock completes the
 //! passage. The algorithm therefore needs no new proof.
+//!
+//! # Tasks
+//! [`Mutex::lock_async`], [`Semaphore::acquire_async`] and a [`Place`] are futures, which depend on no runtime. Tasks and
+//! threads wait in one queue, in order of arrival. The futures are cancel-safe: dropping one is an abort, at any time, and
+//! loses neither a turn nor a wake-up. A guard may be held while its task awaits something else, and may be dropped in
+//! another thread.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! static GPUS: doorway::Semaphore = doorway::Semaphore::new(2);
+//!
+//! let first = GPUS.acquire_async().await;
+//! let second = GPUS.acquire(); // a thread is in the same queue
+//! let place = GPUS.arrive(); // queue now
+//! drop(first);
+//! let third = place.await; // await later
+//! # }
+//! ```
 //!
 //! # Panics
 //! A panic in the critical section releases the lock. There is no poisoning: the next holder finds the value as the

@@ -157,12 +157,10 @@ impl<A: Numbers> Numbered<A> {
         self.lock.is_served(read(self.lock.counter()), place)
     }
 
-    /// The slow path of a release after which waiters are to be served.
+    /// The slow path of a release that saw parked waiters or wake interest.
     #[inline(never)]
     fn after_leaving(&self, mut m: Threads) {
-        if self.waiters.concern_release() {
-            self.waiters.after_release(&self.lock);
-        }
+        self.waiters.after_release(&self.lock);
         m.yield_after_release();
     }
 }
@@ -205,7 +203,7 @@ impl<A: Numbers> Queue for Numbered<A> {
     fn leave(&self, inside: &A::Inside) {
         let mut m = Threads::new();
         let Ok(()) = self.lock.exit(&mut m, 0, inside);
-        if m.has_wake_interest() || self.waiters.concern_release() {
+        if m.has_wake_interest() {
             self.after_leaving(m);
         }
     }
@@ -269,5 +267,28 @@ impl<A: Numbers> Numbered<A> {
 impl<A: Numbers> fmt::Debug for Numbered<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Numbered").field("queued", &self.queued()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    #[test]
+    fn the_wake_interest_ends_after_many_releases_without_waiters() {
+        let lock = crate::Mutex::new(());
+        let guard = lock.lock();
+        drop(lock.arrive());
+        assert!(lock.queue.waiters.has_interest());
+        drop(guard);
+        for _ in 0..255 {
+            drop(lock.lock());
+        }
+        assert!(lock.queue.waiters.has_interest(), "the next waiter needs no barrier");
+        (0..257).for_each(|_| drop(lock.lock()));
+        assert!(!lock.queue.waiters.has_interest());
+        let guard = lock.lock();
+        drop(lock.arrive());
+        assert!(lock.queue.waiters.has_interest(), "another waiter registers it again");
+        drop(guard);
+        assert!(lock.try_lock().is_some());
     }
 }

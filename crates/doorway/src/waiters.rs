@@ -1,31 +1,20 @@
 //! Waiters of a ticket lock that are not parked threads: suspended tasks, and aborted places.
-use std::{
-    collections::VecDeque,
-    hint, mem,
-    sync::{OnceLock, atomic::compiler_fence},
-    task::Waker,
-};
+use std::{collections::VecDeque, hint, mem, sync::OnceLock, task::Waker};
 
 use doorway_memory::{Count, Memory};
 use doorway_native::{
-    Native, Packed,
+    Native, Packed, WakeInterest,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{
-            AtomicU16, AtomicU32,
+            AtomicBool, AtomicU16, AtomicU32,
             Ordering::{Relaxed, SeqCst},
         },
     },
 };
 
-/// Set while the list may have entries.
-const LISTED: u32 = 1;
-
-/// Set while a release whose last step is a plain write executes a fence before it reads [`LISTED`].
-const FENCED: u32 = 2;
-
-/// After this many successive releases that found the list empty, releases execute no fence any more.
-const IDLE_RELEASES: u16 = 4096;
+/// After this many successive releases that found the list empty, releases do not look at it any more.
+const IDLE_RELEASES: u32 = 256;
 
 /// How often a task that is next reads the counter before it is suspended: at most, and in an attempt after failures.
 const MAX_SPINS: u16 = if cfg!(shuttle) { 1 } else { 64 };
@@ -39,32 +28,33 @@ const TRIALS: u64 = 32;
 /// A release completes the passages of aborted places and wakes the tasks whose turn has come.
 ///
 /// # No lost wake-up
-/// `ticket-async` in the catalogue is this protocol, with the same letters:
+/// `ticket-async` in the catalogue is this protocol, with the same letters. Its `fenced` is the wake interest here:
 /// ```text
 /// release: 3 write the counter
-///          4 if FENCED or LISTED: fence; if LISTED: lock the list, serve it, wake tasks
+///          4 if there is wake interest: fence; if `is_listed`: lock the list, serve it, wake tasks
 /// task:    a lock the list
-///          b if not FENCED: set FENCED, process-wide barrier
-///          c set LISTED
+///          b if the list has no wake interest: create one, which is a process-wide barrier
+///          c set `is_listed`
 ///          d read the counter
 ///          e if it is not the task's turn: add the waker to the list; unlock; suspend
 /// abort:   a to d, then mark the place as aborted; unlock
 /// ```
-/// Suppose that d does not see the write 3. A release that reads neither FENCED nor LISTED in 4 does so before b ends,
-/// and then the barrier makes its write visible before d. A release that reads FENCED executes a fence, so that it reads
-/// LISTED after its write is visible, which is after d, and c is before d. It then locks the list after e. A counter that
-/// is advanced by a read-modify-write needs neither b nor the fence.
+/// Suppose that d does not see the write 3. A release that reads no wake interest in 4 does so before b ends, and then the
+/// barrier makes its write visible before d. Any other release executes a fence, so that it reads `is_listed` after its
+/// write is visible, which is after d, and c is before d. It then locks the list after e. A counter that is advanced by a
+/// read-modify-write needs no fence.
 ///
-/// The fields are in the lock's cache line, and a release reads them after its write, so that the read delays no other
-/// thread.
+/// Usually there is no wake interest, and a release reads nothing here: the lock's cache line may belong to the next holder
+/// by then. The interest is kept for a while after the list has become empty, since the barrier takes microseconds. As long
+/// as there is one, every write to a register in the process takes the slow path, which searches for parked waiters.
 #[derive(Debug)]
 pub(crate) struct Waiters {
-    /// [`LISTED`] and [`FENCED`]. They change only while the list is locked.
-    state: AtomicU32,
+    /// Whether the list may have entries. It changes only while the list is locked.
+    is_listed: AtomicBool,
     /// How often a task that is next may read the counter before it is suspended.
     spins: AtomicU16,
     /// The number of successive releases that found the list empty.
-    idle: AtomicU16,
+    idle: AtomicU32,
     /// Boxed, to leave room for the guarded value in the lock's cache line.
     list: OnceLock<Box<Mutex<List>>>,
 }
@@ -84,6 +74,8 @@ pub(crate) trait Turns {
 /// The entries of successive tickets.
 #[derive(Debug, Default)]
 struct List {
+    /// Makes releases look at the list.
+    interest: Option<WakeInterest>,
     /// The ticket of the first entry, if there is one.
     first: Option<Count>,
     /// The waker of a suspended task; `None` for another waiter.
@@ -159,28 +151,24 @@ impl Drop for Rest<'_> {
 impl Waiters {
     pub(crate) const fn new() -> Waiters {
         Waiters {
-            state: AtomicU32::new(0),
+            is_listed: AtomicBool::new(false),
             spins: AtomicU16::new(MAX_SPINS),
-            idle: AtomicU16::new(0),
+            idle: AtomicU32::new(0),
             list: OnceLock::new(),
         }
     }
 
-    /// Line 4: whether a release, after its write, has to call [`after_release`](Self::after_release).
-    #[inline(always)]
-    pub(crate) fn concern_release(&self) -> bool {
-        // The compiler must not move the load before the write. The processor may, as far as line b allows.
-        compiler_fence(SeqCst);
-        self.state.load(SeqCst) != 0
-    }
-
-    /// Line 4, the rest: completes the passages of aborted places, and wakes the tasks, whose turn has come.
-    #[inline(never)]
+    /// Line 4, for a release that found wake interest: completes the passages of aborted places, and wakes the tasks,
+    /// whose turn has come.
     pub(crate) fn after_release<T: Turns>(&self, turns: &T) {
+        // The list exists before line b, so a release that does not find it is like one that found no wake interest.
+        if self.list.get().is_none() {
+            return;
+        }
         if !T::EXIT_IS_FENCE {
             let Ok(()) = Native::<Packed>::new().fence();
         }
-        if self.state.load(SeqCst) & LISTED != 0 {
+        if self.is_listed.load(SeqCst) {
             self.serve(turns);
         } else {
             self.note_idle();
@@ -220,7 +208,7 @@ impl Waiters {
         // Dropped after the list is unlocked: dropping a waker executes code of its executor.
         let mut replaced = Some(waker);
         let mut list = self.lock();
-        let first_unserved = self.announce(turns);
+        let first_unserved = self.announce(&mut list, turns);
         let waits = place >= first_unserved;
         if waits {
             let index = list.index(place, first_unserved);
@@ -251,7 +239,7 @@ impl Waiters {
     #[cold]
     pub(crate) fn abort<T: Turns>(&self, turns: &T, place: Count) -> bool {
         let mut list = self.lock();
-        let first_unserved = self.announce(turns);
+        let first_unserved = self.announce(&mut list, turns);
         if place < first_unserved {
             self.retract(&list);
             return false;
@@ -265,16 +253,12 @@ impl Waiters {
     }
 
     /// Lines b to d: announces an entry of the list, which is locked. Returns the first place whose turn has not come.
-    fn announce<T: Turns>(&self, turns: &T) -> Count {
-        let state = self.state.load(SeqCst);
-        if !T::EXIT_IS_FENCE && state & FENCED == 0 {
-            self.state.fetch_or(FENCED, SeqCst);
-            let Ok(()) = Native::<Packed>::new().barrier();
-        }
-        if state & LISTED == 0 {
+    fn announce<T: Turns>(&self, list: &mut List, turns: &T) -> Count {
+        list.interest.get_or_insert_with(WakeInterest::new);
+        if !self.is_listed.load(SeqCst) {
             // ORDERING: Relaxed. Pairs with: nothing, this is a hint.
             self.idle.store(0, Relaxed);
-            self.state.fetch_or(LISTED, SeqCst);
+            self.is_listed.swap(true, SeqCst);
         }
         turns.first_unserved()
     }
@@ -282,7 +266,7 @@ impl Waiters {
     /// Takes the announcement back if the list, which is locked, has no entry.
     fn retract(&self, list: &List) {
         if list.first.is_none() {
-            self.state.fetch_and(!LISTED, SeqCst);
+            self.is_listed.store(false, SeqCst);
         }
     }
 
@@ -305,17 +289,23 @@ impl Waiters {
         drop(woken);
     }
 
-    /// Counts a release that found the list empty. After many of them, releases execute no fence any more.
+    /// Line j: counts a release that found the list empty. After many of them, releases do not look at it any more.
     fn note_idle(&self) {
         // ORDERING: Relaxed. Pairs with: nothing, a count that is too small does no harm.
         let idle = self.idle.load(Relaxed).saturating_add(1);
         self.idle.store(idle, Relaxed);
-        if idle >= IDLE_RELEASES {
-            let list = self.lock();
+        if idle.is_multiple_of(IDLE_RELEASES) {
+            let mut list = self.lock();
             if list.first.is_none() {
-                self.state.store(0, SeqCst);
+                list.interest = None;
             }
         }
+    }
+
+    /// Whether releases look at the list.
+    #[cfg(test)]
+    pub(crate) fn has_interest(&self) -> bool {
+        self.lock().interest.is_some()
     }
 
     fn lock(&self) -> MutexGuard<'_, List> {

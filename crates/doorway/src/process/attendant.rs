@@ -19,7 +19,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     task::Waker,
-    thread,
+    thread::{self, ThreadId},
     time::Duration,
 };
 
@@ -57,6 +57,7 @@ struct List {
     /// The slot on whose doorbell the thread is parked, or about to park.
     parked_on: Option<Pid>,
     is_running: bool,
+    thread: Option<ThreadId>,
     /// Whether the thread uses the file, which is not closed meanwhile.
     is_using_file: bool,
 }
@@ -106,7 +107,8 @@ impl Attendant {
         // Those of futures that were forgotten.
         list.waiters.clear();
         self.waiting.store(0, SeqCst);
-        while list.is_using_file {
+        // In a waker the thread itself may drop a semaphore, and cannot wait for itself.
+        while list.is_using_file && list.thread != Some(thread::current().id()) {
             if let Some(slot) = list.parked_on {
                 queue.file.wake(slot);
             }
@@ -118,6 +120,7 @@ impl Attendant {
     /// The body of the thread. It ends after a while without waiters, or when the file is closed.
     fn follow(&self, queue: &Weak<FileQueue>) {
         let mut last = None;
+        self.lock().thread = Some(thread::current().id());
         while self.idle(queue) {
             // Dropped before the thread is idle again, so that the file can be closed.
             let Some(queue) = queue.upgrade() else { continue };

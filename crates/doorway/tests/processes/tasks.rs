@@ -348,6 +348,35 @@ fn a_semaphore_can_be_forgotten_after_tasks_have_waited() {
     }
 }
 
+/// An executor that polls in the call of the waker: the thread that waits for tasks drops the semaphore itself.
+#[test]
+fn a_task_may_drop_the_semaphore_in_its_waker() {
+    type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+    struct Inline(Mutex<Option<Task>>);
+    impl Wake for Inline {
+        fn wake(self: Arc<Self>) {
+            let mut task = self.0.lock().unwrap();
+            let polled = task.as_mut().map(|task| poll(task, &self.clone().into()));
+            if polled.is_some_and(|polled| polled.is_ready()) {
+                *task = None;
+            }
+        }
+    }
+    let directory = Directory::new();
+    let path = directory.file("inline");
+    let mut other = TestProcess::start(&format!("hold|{}|1", path.display()));
+    assert_eq!(other.line(), "entered");
+    let semaphore = Semaphore::open(&path, 1).unwrap();
+    let task: Task = Box::pin(async move { drop(semaphore.acquire_async().await.unwrap()) });
+    let task = Arc::new(Inline(Mutex::new(Some(task))));
+    task.clone().wake();
+    assert!(task.0.lock().unwrap().is_some());
+    other.resume();
+    other.succeeds();
+    until(|| task.0.lock().unwrap().is_none());
+    until(|| Semaphore::forget(&path).is_ok());
+}
+
 /// If the file is replaced while a task waits, the task competes in the new one.
 #[test]
 fn a_task_moves_to_a_new_file() {
