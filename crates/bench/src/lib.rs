@@ -19,6 +19,8 @@ mod histogram;
 mod job;
 mod locks;
 mod scenario;
+#[cfg(feature = "peers")]
+pub mod tasks;
 
 use std::{
     ops::ControlFlow,
