@@ -325,8 +325,7 @@ impl Semaphore {
     /// # let path = std::env::temp_dir().join(format!("doorway-async-{}", std::process::id()));
     /// let printers = doorway::process::Semaphore::open(&path, 1)?;
     /// let permit = printers.acquire_async().await?;
-    /// let late = tokio::time::timeout(Duration::from_millis(1), printers.acquire_async()).await;
-    /// assert!(late.is_err());
+    /// assert!(tokio::time::timeout(Duration::from_millis(1), printers.acquire_async()).await.is_err());
     /// drop(permit);
     /// assert!(printers.try_acquire()?.is_some());
     /// # drop(printers);
