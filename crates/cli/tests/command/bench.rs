@@ -27,6 +27,16 @@ fn a_wrong_bench_is_refused() {
     }
 }
 
+/// Tasks need tokio's runtime, which only a build with other crates' locks has.
+#[test]
+#[cfg(not(feature = "peers"))]
+fn tasks_are_refused_without_a_runtime() {
+    refused(
+        &["bench", "--tasks"],
+        "tokio's runtime is not part of this build; `cargo run --release --features peers -- bench --tasks` has it",
+    );
+}
+
 #[test]
 fn the_locks_that_can_be_measured_are_listed() {
     let output = doorway(&["bench", "--list"]);
