@@ -15,7 +15,7 @@ use doorway_memory::{Abort, Count, Exclusion, Memory, Pid, Property::*, Space};
 
 use crate::{
     About,
-    Condition::{Aborts, Tso},
+    Condition::Tso,
     Size,
     claim::{bypass, fails, holds, lacks},
     mutex::ticket_async::{self, LastLook, TicketAsync},
@@ -28,13 +28,12 @@ pub const ABOUT: About = About {
     title: "the ticket lock with tasks that are suspended without a last look",
     source: "this project; see `ticket-async`",
     claims: &[holds(Exclusion), fails(DeadlockFreedom), holds(Fcfs), bypass(Some(0)), lacks(WaitFreeDoorway)],
-    tolerates: &[Tso, Aborts],
+    tolerates: &[Tso],
     defect: "a wake-up is lost between the last look and the registration of the waker",
     remark: "",
     pinned: &[
         at(2).finds(9_857),
         at(2).under(&[Tso]).finds(27_225).fences(2),
-        at(2).under(&[Aborts]).finds(35_815),
         at(2).refutes(DeadlockFreedom, COUNTEREXAMPLE),
     ],
     ..ticket_async::ABOUT

@@ -24,8 +24,8 @@ fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
     );
     refused(
         &["check", "peterson", "--aborts"],
-        "`peterson` is not abortable; leave out `--aborts`, or try `yang-anderson`, `k-bakery`, `k-bakery-fife`, \
-         `fischer-queue`, `fischer-queue-copied`, `fischer-queue-names`",
+        "`peterson` is not abortable; leave out `--aborts`, or try `yang-anderson`, `ticket-async`, `k-bakery`, \
+         `k-bakery-fife`, `fischer-queue`, `fischer-queue-copied`, `fischer-queue-names`",
     );
     refused(
         &["check", "bouncer", "--deaths"],
