@@ -64,10 +64,11 @@ fn sources() -> impl Iterator<Item = PathBuf> {
         .map(|file| file.unwrap().path())
 }
 
-/// The number of fences in the source file of this name.
+/// The number of fences and barriers in the source file of this name.
 fn written_fences(name: &str) -> usize {
     let path = sources().find(|path| path.file_stem().is_some_and(|stem| stem == name)).expect("the file exists");
-    fs::read_to_string(path).unwrap().matches(".fence()").count()
+    let source = fs::read_to_string(path).unwrap();
+    source.matches(".fence()").count() + source.matches(".barrier()").count()
 }
 
 macro_rules! tests {

@@ -70,6 +70,7 @@ pub const ABOUT: About = About {
         at(3).passages(1).under(&[Aborts]).finds(125_146),
         at(2).under(&[Tso]).finds(33_365).fences(2),
         at(2).under(&[Aborts, Tso]).finds(102_550),
+        at(2).needs_fences(),
     ],
     ..About::LOCK
 };

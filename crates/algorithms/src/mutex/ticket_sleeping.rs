@@ -49,7 +49,12 @@ pub const ABOUT: About = About {
     claims: &[holds(Exclusion), holds(DeadlockFreedom), holds(Fcfs), bypass(Some(0)), holds(WaitFreeDoorway)],
     tolerates: &[Tso],
     remark: "no wake-up is lost",
-    pinned: &[at(2).finds(6_963), at(3).finds(3_695_580).takes("5 s"), at(2).under(&[Tso]).finds(17_187).fences(1)],
+    pinned: &[
+        at(2).finds(6_963),
+        at(3).finds(3_695_580).takes("5 s"),
+        at(2).under(&[Tso]).finds(17_187).fences(1),
+        at(2).needs_fences(),
+    ],
     ..About::LOCK
 };
 
