@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use doorway::process::{Error, Interrupter, Permit, Waiter, Semaphore};
+use doorway::process::{Error, Interrupter, Permit, Semaphore, Waiter};
 
 /// A permit that keeps its semaphore open.
 pub(crate) struct OwnedPermit {

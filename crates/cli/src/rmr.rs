@@ -102,9 +102,9 @@ fn measured(about: &'static About, size: Size, on: Option<String>) -> Result<Opt
     let Some(address) = possible(on)? else { return Ok(None) };
     #[cfg(all(feature = "etcd", target_os = "linux"))]
     {
-        if can_deadlock(about, size) {
+        if !about.holds(doorway_checker::Property::DeadlockFreedom) {
             let why =
-                format!("`{}` can deadlock, so that its passages on etcd may never end; leave out `--on`", about.name);
+                format!("`{}` may deadlock, so that its passages on etcd may never end; leave out `--on`", about.name);
             return Err(Failure(why));
         }
         let trips = crate::round_trips::measure(about, size, &address)?;
@@ -113,21 +113,6 @@ fn measured(about: &'static About, size: Size, on: Option<String>) -> Result<Opt
     }
     #[cfg(not(all(feature = "etcd", target_os = "linux")))]
     Ok(None)
-}
-
-/// Whether the catalogue knows of a deadlock at this size, without deaths or the like.
-#[cfg(all(feature = "etcd", target_os = "linux"))]
-fn can_deadlock(about: &About, size: Size) -> bool {
-    use doorway_algorithms::{Claim, Claimed};
-    use doorway_checker::Property;
-
-    let fails = |claim: &Claim| {
-        claim.property == Property::DeadlockFreedom
-            && claim.under.is_empty()
-            && matches!(claim.claimed, Claimed::Fails | Claimed::Lacks)
-            && claim.from.is_none_or(|(n, _)| size.n >= n)
-    };
-    about.claims.iter().any(fails)
 }
 
 fn name(model: Machine) -> &'static str {

@@ -15,7 +15,7 @@ use std::{
 use doorway::cluster::{Options, Semaphore};
 use doorway_etcd::{
     api::{Answer, Api, Compare, Event, Events, Op, Outcome, Range, Transaction, Watch},
-    block,
+    block, block_on,
     testing::Cluster,
 };
 
@@ -204,7 +204,7 @@ fn events(cluster: &Cluster) {
             let places: Vec<_> = (0..waiters).map(|_| semaphore.arrive().unwrap()).collect();
             let (requests, seen) = (counting.requests.load(SeqCst), counting.events.load(SeqCst));
             let begun = Instant::now();
-            block(async move {
+            block_on(async move {
                 let waiting: Vec<_> = places
                     .into_iter()
                     .enumerate()

@@ -46,5 +46,5 @@ pub use address::Address;
 pub use error::Error;
 pub use lease::Lease;
 pub use memory::{Access, Answer, Etcd, Halt, Key, Keys, replay};
-pub use runtime::{Task, block, settle, spawn};
+pub use runtime::{Task, block, block_on, settle, spawn};
 pub use session::{MIN_TIME, Session, Settings};

@@ -43,9 +43,25 @@ fn started() -> &'static (Handle, u32) {
 
 /// Runs a future on the runtime, and blocks the calling thread until it is done.
 ///
+/// # Errors
+/// That of the future; and in a forked child, which does not have the runtime's thread.
+///
 /// # Panics
 /// If it is called on the runtime's own thread.
-pub fn block<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+pub fn block<T, E>(future: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+{
+    check_fork()?;
+    block_on(future)
+}
+
+/// The same for a future that cannot fail. In a forked child it does not return.
+///
+/// # Panics
+/// If it is called on the runtime's own thread.
+pub fn block_on<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let (sender, receiver) = mpsc::sync_channel(1);
     started().0.spawn(async move {
         let _ = sender.send(future.await);

@@ -284,7 +284,7 @@ fn file_name(path: &str) -> &str {
 }
 
 impl Exclusion<View> for PythonLock {
-    type Waiter = Plain;
+    type Place = Plain;
     type Inside = Plain;
 
     fn doorway(&self, m: &mut View, p: Pid) -> Result<Plain, Halt> {

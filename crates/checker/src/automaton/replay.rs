@@ -1,7 +1,10 @@
 //! The test that processes are deterministic.
 use doorway_memory::Pid;
 
-use super::{Automaton, UNKNOWN, execute::broken};
+use super::{
+    Automaton, UNKNOWN,
+    execute::{broken, same},
+};
 use crate::{
     error::{Error, Fault},
     program::Program,
@@ -48,10 +51,12 @@ impl Automaton {
         next: u32,
         written: u32,
     ) -> Result<(), Error> {
-        let register = self.local(p, local).access.and_then(|access| access.register());
+        let access = self.local(p, local).access;
+        let register = access.and_then(|access| access.register());
         let ran = self.run_step(program, p, local, register.map_or(0, |reg| self.word(reg, value)))?;
         let wrote_the_same = register.is_none_or(|reg| self.word(reg, written) == ran.written);
-        if self.known_local(p, ran.section, ran.passages, &ran.history) == Some(next) && wrote_the_same {
+        let did_the_same = same(ran.access.as_ref(), access.as_ref()) && wrote_the_same;
+        if self.known_local(p, ran.section, ran.passages, &ran.history) == Some(next) && did_the_same {
             return Ok(());
         }
         Err(broken(p, self.whereabouts(p, local), Fault::Nondeterminism))

@@ -148,13 +148,13 @@ fn hold(
     let (asked, killed) = (permit.falls_below(time * ASK.0 / ASK.1), permit.falls_below(time / KILL));
     let (signals, lost, keeps_running) = (group.signals(), is_lost.clone(), arguments.keep_running);
     thread::spawn(move || {
-        doorway::cluster::block(asked);
+        doorway::cluster::block_on(asked);
         lost.store(true, SeqCst);
         if keeps_running {
             complain(&format!("the lease of `{name}` is about to end, and the command goes on"));
         } else if signals.terminate() {
             complain(&format!("the lease of `{name}` is about to end; ending the command"));
-            doorway::cluster::block(killed);
+            doorway::cluster::block_on(killed);
             signals.kill();
         }
     });

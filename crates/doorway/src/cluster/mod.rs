@@ -40,7 +40,7 @@ mod semaphore;
 #[cfg(feature = "etcd-testing")]
 #[doc(hidden)]
 pub use doorway_etcd::testing;
-pub use doorway_etcd::{Address, Error as EtcdError, block};
+pub use doorway_etcd::{Address, Error as EtcdError, block, block_on};
 pub use error::Error;
 pub use options::Options;
 pub use participant::{Participant, host_name};

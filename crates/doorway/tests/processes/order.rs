@@ -22,7 +22,7 @@ fn semaphores_and_permits_are_send_and_sync() {
     sync::<Semaphore>();
     send::<Permit<'_>>();
     sync::<Permit<'_>>();
-    send::<Place<'_>>();
+    send::<Waiter<'_>>();
     send::<Interrupter>();
     send::<Error>();
 }

@@ -88,7 +88,7 @@ fn a_revoked_lease_is_noticed_and_the_next_waiter_enters() {
     let permit = other.acquire().unwrap();
     assert!(permit.token() > lost.token(), "a resource that compares tokens is safe");
     assert_eq!(lost.is_valid(), Ok(false));
-    doorway_etcd::block(lost.lost());
+    doorway_etcd::block_on(lost.lost());
     // The one that lost it may come again.
     drop((lost, permit));
     assert!(lock.acquire_timeout(Duration::from_secs(20)).unwrap().is_some());
