@@ -13,7 +13,8 @@
 //! The argument needs that processes are all alike, that no register belongs to one process, and that neither
 //! registers nor steps depend on the number of processes. What is not so is refused: see [`every_n`].
 //!
-//! `views.rs` has the views and their steps, `counters.rs` the registers whose values are sums.
+//! `views.rs` has the views and their steps; docs/every-n.md has the argument at length, and what is said here of registers
+//! whose values would grow with the number of processes.
 mod views;
 
 use std::fmt;
