@@ -48,7 +48,7 @@ impl<T> Mutex<T> {
     /// ```
     #[must_use]
     pub const fn new(value: T) -> Mutex<T> {
-        Mutex { queue: Tickets::new(), value: UnsafeCell::new(value) }
+        Mutex::of(Tickets::new(), value)
     }
 }
 
@@ -63,11 +63,15 @@ impl<T, A: Algorithm, L: Layout> Mutex<T, Slotted<A, L>> {
     /// See [`algorithms`](crate::algorithms).
     #[must_use]
     pub fn with_slots(value: T, slots: usize) -> Self {
-        Mutex { queue: Slotted::new(slots, 1), value: UnsafeCell::new(value) }
+        Mutex::of(Slotted::new(slots, 1), value)
     }
 }
 
 impl<T, Q> Mutex<T, Q> {
+    pub(crate) const fn of(queue: Q, value: T) -> Mutex<T, Q> {
+        Mutex { queue, value: UnsafeCell::new(value) }
+    }
+
     /// Consumes the mutex and returns the value.
     ///
     /// ```

@@ -1,17 +1,16 @@
 //! Waiters of a ticket lock that are not parked threads: suspended tasks, and aborted places.
 use std::{collections::VecDeque, hint, mem, sync::OnceLock, task::Waker};
 
-use doorway_memory::{Count, Memory};
+use doorway_memory::{Count, Memory, Value};
 use doorway_native::{
-    Native, Packed, WakeInterest,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{
-            AtomicBool, AtomicU16, AtomicU32,
-            Ordering::{Relaxed, SeqCst},
-        },
+    Native, Packed, Reg, WakeInterest,
+    sync::atomic::{
+        AtomicBool, AtomicU16, AtomicU32,
+        Ordering::{Relaxed, SeqCst},
     },
 };
+
+use crate::{Mutex, MutexGuard, Queue};
 
 /// After this many successive releases that found the list empty, releases do not look at it any more.
 const IDLE_RELEASES: u32 = 256;
@@ -31,7 +30,10 @@ const TRIALS: u64 = 32;
 /// `ticket-async` in the catalogue is this protocol, with the same letters. Its `fenced` is the wake interest here:
 /// ```text
 /// release: 3 write the counter
-///          4 if there is wake interest: fence; if `is_listed`: lock the list, serve it, wake tasks
+///          4 if there is wake interest and not `is_listed`: fence
+///          5 if there is wake interest and `is_listed`: lock the list
+///          6 remove the entries whose turn has come, complete the passages of aborted places
+///          7 if the list had no entry: reset `is_listed`; unlock; wake tasks
 /// task:    a lock the list
 ///          b if the list has no wake interest: create one, which is a process-wide barrier
 ///          c set `is_listed`
@@ -40,14 +42,16 @@ const TRIALS: u64 = 32;
 /// abort:   a to d, then mark the place as aborted; unlock
 /// ```
 /// Suppose that d does not see the write 3. A release that reads no wake interest in 4 does so before b ends, and then the
-/// barrier makes its write visible before d. Any other release executes a fence, so that it reads `is_listed` after its
-/// write is visible, which is after d, and c is before d. It then locks the list after e. A counter that is advanced by a
+/// barrier makes its write visible before d. A release that locks the list does so after e, since d would see its write
+/// otherwise, and finds the entry. Any other release executes the fence, so that it reads `is_listed` after its write is
+/// visible, which is after d, and c is before d: it finds `is_listed` set, unless another release has reset it since. That
+/// one found no entry, so it had the list locked before a, and c set it again. A counter that is advanced by a
 /// read-modify-write needs no fence.
 ///
 /// Usually there is no wake interest, and a release reads nothing here: the lock's cache line may belong to the next holder
 /// by then. The interest is kept for a while after the list has become empty, since the barrier takes microseconds. As long
 /// as there is one, every write to a register in the process takes the slow path, which searches for parked waiters.
-#[derive(Debug)]
+/// `is_listed` is kept until a release finds nothing, since tasks that take turns empty the list in every passage.
 pub(crate) struct Waiters {
     /// Whether the list may have entries. It changes only while the list is locked.
     is_listed: AtomicBool,
@@ -56,7 +60,7 @@ pub(crate) struct Waiters {
     /// The number of successive releases that found the list empty.
     idle: AtomicU32,
     /// Boxed, to leave room for the guarded value in the lock's cache line.
-    list: OnceLock<Box<Mutex<List>>>,
+    list: OnceLock<Box<Mutex<List, Latch>>>,
 }
 
 /// A ticket lock, as the list needs it.
@@ -72,35 +76,74 @@ pub(crate) trait Turns {
 }
 
 /// The entries of successive tickets.
-#[derive(Debug, Default)]
 struct List {
     /// Makes releases look at the list.
     interest: Option<WakeInterest>,
-    /// The ticket of the first entry, if there is one.
-    first: Option<Count>,
-    /// The waker of a suspended task; `None` for another waiter.
-    wakers: VecDeque<Option<Waker>>,
-    /// Whether the place was aborted, beside its waker: in one entry both would take 24 bytes instead of 17.
-    aborted: VecDeque<bool>,
+    /// The ticket of the first entry, if there is one. As a word, so that the list is as small as a cache line.
+    first: u64,
+    entries: VecDeque<Entry>,
+}
+
+#[cfg(all(target_pointer_width = "64", not(shuttle)))]
+const _: () = assert!(size_of::<Mutex<List, Latch>>() == 64, "the list and its lock share a cache line");
+
+/// The lock of the list: test-and-set, in no order.
+///
+/// A task that releases a lock and acquires it again locks the list twice in a row. In order of arrival the list would go
+/// to another thread in between, and its cache line with it.
+struct Latch(Reg<bool, Packed>);
+
+impl Queue for Latch {
+    type Place = ();
+    type Inside = ();
+
+    fn capacity(&self) -> usize {
+        1
+    }
+
+    fn arrive(&self) {}
+
+    #[inline(always)]
+    fn wait(&self, (): ()) {
+        let mut m = Native::<Packed>::new();
+        while let Ok(true) = m.swap(&self.0, true) {
+            let Ok(()) = m.until(&self.0, |is_locked| !is_locked);
+        }
+    }
+
+    #[inline(always)]
+    fn leave(&self, (): &()) {
+        let Ok(()) = Native::<Packed>::new().write(&self.0, false);
+    }
+}
+
+/// A waiter in the list.
+enum Entry {
+    /// A waiter that is not for releases to wake: a thread, or a task that was not polled yet.
+    Other,
+    Suspended(Waker),
+    Aborted,
 }
 
 impl List {
-    /// The index of the entry of a place, which exists from now on. No place before `first_unserved` has an entry.
-    fn index(&mut self, place: Count, first_unserved: Count) -> usize {
-        let index = place.since(*self.first.get_or_insert(first_unserved)) as usize;
-        if index >= self.wakers.len() {
-            self.wakers.resize_with(index + 1, || None);
-            self.aborted.resize(index + 1, false);
+    /// The entry of a place, which exists from now on. No place before `first_unserved` has an entry.
+    fn entry(&mut self, place: Count, first_unserved: Count) -> &mut Entry {
+        if self.entries.is_empty() {
+            self.first = first_unserved.word();
         }
-        index
+        let index = place.since(Count::of_word(self.first)) as usize;
+        while self.entries.len() <= index {
+            self.entries.push_back(Entry::Other);
+        }
+        &mut self.entries[index]
     }
 
-    /// Removes the first entry if its turn has come: its place, its waker, and whether it was aborted.
-    fn pop(&mut self, first_unserved: Count) -> Option<(Count, Option<Waker>, bool)> {
-        let place = self.first.filter(|&place| place < first_unserved)?;
-        let (waker, aborted) = (self.wakers.pop_front()?, self.aborted.pop_front()?);
-        self.first = (!self.wakers.is_empty()).then(|| place.plus(1));
-        Some((place, waker, aborted))
+    /// Removes the first entry if its turn has come.
+    fn pop(&mut self, first_unserved: Count) -> Option<(Count, Entry)> {
+        let place = Count::of_word(self.first);
+        let entry = self.entries.pop_front_if(|_| place < first_unserved)?;
+        self.first = place.plus(1).word();
+        Some((place, entry))
     }
 }
 
@@ -165,10 +208,13 @@ impl Waiters {
         if self.list.get().is_none() {
             return;
         }
-        if !T::EXIT_IS_FENCE {
-            let Ok(()) = Native::<Packed>::new().fence();
-        }
-        if self.is_listed.load(SeqCst) {
+        let is_listed = self.is_listed.load(SeqCst) || {
+            if !T::EXIT_IS_FENCE {
+                let Ok(()) = Native::<Packed>::new().fence();
+            }
+            self.is_listed.load(SeqCst)
+        };
+        if is_listed {
             self.serve(turns);
         } else {
             self.note_idle();
@@ -205,19 +251,15 @@ impl Waiters {
 
     /// Lines a to e: lets a release call `waker` when the turn of this place comes. Returns false if it has come.
     pub(crate) fn suspend<T: Turns>(&self, turns: &T, place: Count, waker: Waker) -> bool {
-        // Dropped after the list is unlocked: dropping a waker executes code of its executor.
-        let mut replaced = Some(waker);
         let mut list = self.lock();
         let first_unserved = self.announce(&mut list, turns);
-        let waits = place >= first_unserved;
-        if waits {
-            let index = list.index(place, first_unserved);
-            mem::swap(&mut list.wakers[index], &mut replaced);
-        } else {
-            self.retract(&list);
+        if place < first_unserved {
+            return false;
         }
+        let replaced = mem::replace(list.entry(place, first_unserved), Entry::Suspended(waker));
         drop(list);
-        waits
+        drop(replaced); // not before: dropping a waker executes code of its executor
+        true
     }
 
     /// As `suspend`, for a task that was suspended before. The waker is cloned only if it is another one.
@@ -227,8 +269,7 @@ impl Waiters {
         if place < first_unserved {
             return false;
         }
-        let index = list.index(place, first_unserved);
-        if list.wakers[index].as_ref().is_some_and(|listed| listed.will_wake(waker)) {
+        if matches!(list.entry(place, first_unserved), Entry::Suspended(listed) if listed.will_wake(waker)) {
             return true;
         }
         drop(list);
@@ -241,14 +282,11 @@ impl Waiters {
         let mut list = self.lock();
         let first_unserved = self.announce(&mut list, turns);
         if place < first_unserved {
-            self.retract(&list);
             return false;
         }
-        let index = list.index(place, first_unserved);
-        list.aborted[index] = true;
-        let waker = list.wakers[index].take();
+        let replaced = mem::replace(list.entry(place, first_unserved), Entry::Aborted);
         drop(list);
-        drop(waker); // not before: it executes code of its executor
+        drop(replaced); // not before: dropping a waker executes code of its executor
         true
     }
 
@@ -263,40 +301,37 @@ impl Waiters {
         turns.first_unserved()
     }
 
-    /// Takes the announcement back if the list, which is locked, has no entry.
-    fn retract(&self, list: &List) {
-        if list.first.is_none() {
-            self.is_listed.store(false, SeqCst);
-        }
-    }
-
     /// Lines 5 to 7.
     fn serve<T: Turns>(&self, turns: &T) {
         let mut woken = Woken::default();
         let mut list = self.lock();
+        if list.entries.is_empty() {
+            self.is_listed.store(false, SeqCst);
+        }
         // The list stays locked, so that no other thread completes the same passage.
         let mut first_unserved = turns.first_unserved();
-        while let Some((place, waker, aborted)) = list.pop(first_unserved) {
-            if aborted {
-                turns.complete(place);
-                first_unserved = turns.first_unserved();
-            } else if let Some(waker) = waker {
-                woken.push(waker);
+        while let Some((place, entry)) = list.pop(first_unserved) {
+            match entry {
+                Entry::Other => {}
+                Entry::Suspended(waker) => woken.push(waker),
+                Entry::Aborted => {
+                    turns.complete(place);
+                    first_unserved = turns.first_unserved();
+                }
             }
         }
-        self.retract(&list);
         drop(list);
         drop(woken);
     }
 
-    /// Line j: counts a release that found the list empty. After many of them, releases do not look at it any more.
+    /// Line j: counts a release that did not find `is_listed`. After many of them, releases do not look at it any more.
     fn note_idle(&self) {
         // ORDERING: Relaxed. Pairs with: nothing, a count that is too small does no harm.
         let idle = self.idle.load(Relaxed).saturating_add(1);
         self.idle.store(idle, Relaxed);
         if idle.is_multiple_of(IDLE_RELEASES) {
             let mut list = self.lock();
-            if list.first.is_none() {
+            if !self.is_listed.load(SeqCst) {
                 list.interest = None;
             }
         }
@@ -308,8 +343,12 @@ impl Waiters {
         self.lock().interest.is_some()
     }
 
-    fn lock(&self) -> MutexGuard<'_, List> {
-        // No panic while it is locked leaves the list half changed.
-        self.list.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, List, Latch> {
+        self.list
+            .get_or_init(|| {
+                let list = List { interest: None, first: 0, entries: VecDeque::new() };
+                Box::new(Mutex::of(Latch(Reg::of_word(0)), list))
+            })
+            .lock()
     }
 }

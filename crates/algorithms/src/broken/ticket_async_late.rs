@@ -32,8 +32,8 @@ pub const ABOUT: About = About {
     defect: "a wake-up is lost between the last look and the registration of the waker",
     remark: "",
     pinned: &[
-        at(2).finds(9_857),
-        at(2).under(&[Tso]).finds(27_225).fences(2),
+        at(2).finds(19_304),
+        at(2).under(&[Tso]).finds(49_230).fences(2),
         at(2).refutes(DeadlockFreedom, COUNTEREXAMPLE),
     ],
     ..ticket_async::ABOUT
@@ -80,7 +80,7 @@ impl<M: Memory> Exclusion<M> for TicketAsyncLate<M> {
 
 /// The holder leaves before the task is in the list, which no release looks at again.
 const COUNTEREXAMPLE: &str = "\
-deadlock-freedom FAILS in 16 steps, and stays so
+deadlock-freedom FAILS in 17 steps, and stays so
 \x20  1  p0  0  entry[0] = 0
 \x20  2  p1  0  entry[1] = 0
 \x20  3  p1  1  fetch-and-add(Entry, 1) = 0
@@ -88,15 +88,16 @@ deadlock-freedom FAILS in 16 steps, and stays so
 \x20  5  p0  2  Exit = 0
 \x20  6  p0  L  swap(lock, true) = false
 \x20  7  p0  b  fenced = false
-\x20  8  p1  2  Exit = 0                      -> inside
+\x20  8  p1  2  Exit = 0                     -> inside
 \x20  9  p1  3  Exit := 1
-\x20 10  p1  4  fenced = false                -> out
+\x20 10  p1  4  fenced = false               -> out
 \x20 11  p0  b  fenced := true
-\x20 12  p0  c  fetch-and-add(listed, 1) = 0
-\x20 13  p0  e  woken[0] := false
-\x20 14  p0  e  wants[0] := 1
-\x20 15  p0  e  entry[0] := 1
-\x20 16  p0  U  lock := false
+\x20 12  p0  c  listed = false
+\x20 13  p0  c  swap(listed, true) = false
+\x20 14  p0  e  woken[0] := false
+\x20 15  p0  e  wants[0] := 1
+\x20 16  p0  e  entry[0] := 1
+\x20 17  p0  U  lock := false
 \x20 then for ever
-\x20 17  p0  f  woken[0] = false
+\x20 18  p0  f  woken[0] = false
 ";

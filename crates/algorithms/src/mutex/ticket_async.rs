@@ -6,31 +6,30 @@
 //!  2  if Exit = t: enter                                       (doorway ends)
 //!  a  lock the list
 //!  b  if not fenced: fenced := true; barrier: all earlier writes of every process are visible to all
-//!  c  fetch-and-add(listed, 1)
-//!  d  if Exit = t: fetch-and-add(listed, -1), unlock the list, enter                            (doorway ends)
-//!  e  woken[p] := false; wants[p] := t; entry[p] := "suspended"; unlock the list                (doorway ends)
+//!  c  if not listed: swap(listed, true)
+//!  d  if Exit = t: unlock the list, enter                      (doorway ends)
+//!  e  woken[p] := false; wants[p] := t; entry[p] := "suspended"; unlock the list               (doorway ends)
 //!  f  if Exit = t: enter                                       (a poll without a wake-up, not by process 0)
 //!     suspended until woken[p]
 //!     critical section
 //!  3  Exit := t + 1
-//!  4  if not fenced: done. fence. if listed = 0: done
+//!  4  if not fenced: done. if not listed: fence; if still not listed: done
 //!  5  lock the list; x := Exit
-//!  6  for each i with an entry and wants[i] <= x: entry[i] := "none"; fetch-and-add(listed, -1);
+//!  6  for each i with an entry and wants[i] <= x: entry[i] := "none"
 //!         if it was "suspended": woken[i] := true
 //!         if it was "aborted": Exit := x + 1; x := x + 1; begin line 6 again
-//!  7  unlock the list
+//!  7  if line 6 found no entry: listed := false. unlock the list
 //!     abort of a suspended task
 //!  g  if Exit = t: lines 3 to 7
 //!  h  lock the list; if Exit = t: unlock the list, lines 3 to 7
 //!  i  entry[p] := "aborted"; unlock the list
-//!     after line 4 found listed = 0, not by process 0
-//!  j  lock the list; if listed = 0: fenced := false; unlock the list
+//!     after line 4 found that the list is not listed, not by process 0
+//!  j  lock the list; if not listed: fenced := false; unlock the list
 //! ```
 //!
 //! Departures: none, this is the project's own: `waiters.rs` of `doorway`, without the spinning before line a. The first
 //! poll of a future is the doorway here, and a task is aborted only at line f, as a future is dropped only between
-//! polls; line 1 alone decides the order. There the entries are in order of tickets, and `listed` is a bit that is set
-//! while there are any; here each process has an entry. There any task may be polled without a wake-up, and a release may
+//! polls; line 1 alone decides the order. There the entries are in order of tickets; here each process has an entry. There any task may be polled without a wake-up, and a release may
 //! forget `fenced` once hundreds have found the list empty; here every process but 0 does both whenever it can, and
 //! process 0 neither, so that it would miss a wake-up that is lost. The list's lock is one register, which allows
 //! starvation.
@@ -64,12 +63,12 @@ pub const ABOUT: About = About {
     tolerates: &[Tso, Aborts],
     remark: "no wake-up is lost, also if tasks are cancelled",
     pinned: &[
-        at(2).finds(14_340),
-        at(3).passages(1).finds(29_678),
-        at(2).under(&[Aborts]).finds(42_713),
-        at(3).passages(1).under(&[Aborts]).finds(125_146),
-        at(2).under(&[Tso]).finds(33_365).fences(2),
-        at(2).under(&[Aborts, Tso]).finds(102_550),
+        at(2).finds(32_087),
+        at(3).passages(1).finds(45_214),
+        at(2).under(&[Aborts]).finds(76_958),
+        at(3).passages(1).under(&[Aborts]).finds(133_088),
+        at(2).under(&[Tso]).finds(76_924).fences(2),
+        at(2).under(&[Aborts, Tso]).finds(194_312),
         at(2).needs_fences(),
     ],
     ..About::LOCK
@@ -103,7 +102,7 @@ pub(crate) enum LastLook {
 pub struct TicketAsync<M: Memory> {
     tickets: Ticket<M>,
     fenced: M::Reg<bool>,
-    listed: M::Reg<u64>,
+    listed: M::Reg<bool>,
     list: TestAndSet<M>,
     entry: Vec<M::Reg<u64>>,
     wants: Vec<M::Reg<Count>>,
@@ -121,7 +120,7 @@ impl<M: Memory> TicketAsync<M> {
         TicketAsync {
             tickets: Ticket::new(space),
             fenced: space.shared("fenced", false),
-            listed: space.shared("listed", 0),
+            listed: space.shared("listed", false),
             list: TestAndSet::new(space),
             entry: space.per_process("entry", n, NONE),
             wants: space.per_process("wants", n, Ticket::<M>::FREE),
@@ -134,6 +133,10 @@ impl<M: Memory> TicketAsync<M> {
         m.at(line).test(self.tickets.serving(), |serving| serving == t)
     }
 
+    fn is_listed(&self, m: &mut M, line: &'static str) -> Result<bool, M::Halt> {
+        m.at(line).test(&self.listed, |listed| listed)
+    }
+
     /// Lines a to e: returns whether the task is suspended.
     fn suspend(&self, m: &mut M, p: Pid, t: Count) -> Result<bool, M::Halt> {
         self.list.wait(m, p, &())?;
@@ -141,9 +144,10 @@ impl<M: Memory> TicketAsync<M> {
             m.at("b").write(&self.fenced, true)?;
             m.at("b").barrier()?;
         }
-        m.at("c").fetch_add(&self.listed, 1)?;
+        if !self.is_listed(m, "c")? {
+            m.at("c").swap(&self.listed, true)?;
+        }
         if self.last_look == LastLook::Locked && self.is_served(m, "d", t)? {
-            m.at("d").fetch_add(&self.listed, 1_u64.wrapping_neg())?;
             self.list.exit(m, p, &())?;
             return Ok(false);
         }
@@ -160,15 +164,18 @@ impl<M: Memory> TicketAsync<M> {
         if !m.at("4").test(&self.fenced, |fenced| fenced)? {
             return Ok(());
         }
-        m.at("4").fence()?;
-        if !m.at("4").test(&self.listed, |listed| listed == 0)? {
+        let is_listed = self.is_listed(m, "4")? || {
+            m.at("4").fence()?;
+            self.is_listed(m, "4")?
+        };
+        if is_listed {
             return self.serve(m, p);
         }
         if p == 0 {
             return Ok(());
         }
         self.list.wait(m, p, &())?;
-        if m.at("j").test(&self.listed, |listed| listed == 0)? {
+        if !self.is_listed(m, "j")? {
             m.at("j").write(&self.fenced, false)?;
         }
         self.list.exit(m, p, &())
@@ -178,26 +185,32 @@ impl<M: Memory> TicketAsync<M> {
     fn serve(&self, m: &mut M, p: Pid) -> Result<(), M::Halt> {
         self.list.wait(m, p, &())?;
         let x = m.at("5").read(self.tickets.serving())?;
-        m.turns(x, |m, x| {
-            let is_advanced = m.fold(self.entry.len(), false, |m, is_advanced, i| {
-                if is_advanced {
-                    return Ok(true);
-                }
-                let entry = m.at("6").read(&self.entry[i])?;
-                if entry == NONE || !m.at("6").test(&self.wants[i], |wanted| wanted < x.plus(1))? {
-                    return Ok(false);
-                }
-                m.at("6").write(&self.entry[i], NONE)?;
-                m.at("6").fetch_add(&self.listed, 1_u64.wrapping_neg())?;
-                if entry == SUSPENDED {
-                    m.at("6").write(&self.woken[i], true)?;
-                    return Ok(false);
-                }
-                m.at("6").write(self.tickets.serving(), x.plus(1))?;
-                Ok(true)
-            })?;
-            Ok(if is_advanced { Continue(x.plus(1)) } else { Break(()) })
+        let is_empty = m.turns((x, true), |m, (x, is_empty)| {
+            let (is_advanced, is_empty) =
+                m.fold(self.entry.len(), (false, is_empty), |m, (is_advanced, is_empty), i| {
+                    if is_advanced {
+                        return Ok((true, is_empty));
+                    }
+                    let entry = m.at("6").read(&self.entry[i])?;
+                    if entry == NONE {
+                        return Ok((false, is_empty));
+                    }
+                    if !m.at("6").test(&self.wants[i], |wanted| wanted < x.plus(1))? {
+                        return Ok((false, false));
+                    }
+                    m.at("6").write(&self.entry[i], NONE)?;
+                    if entry == SUSPENDED {
+                        m.at("6").write(&self.woken[i], true)?;
+                        return Ok((false, false));
+                    }
+                    m.at("6").write(self.tickets.serving(), x.plus(1))?;
+                    Ok((true, false))
+                })?;
+            Ok(if is_advanced { Continue((x.plus(1), is_empty)) } else { Break(is_empty) })
         })?;
+        if is_empty {
+            m.at("7").write(&self.listed, false)?;
+        }
         self.list.exit(m, p, &())
     }
 }
