@@ -55,6 +55,12 @@ const PASSAGES: u64 = 16;
 /// The number of slices into which a scenario's time in a round is divided: each lock is measured in each.
 const SLICES: u32 = 4;
 
+/// After this many tasks of its own queue, a worker of the runtime takes one from the queue of all workers.
+///
+/// The default is larger: tasks beyond the 256 of each worker's own queue would hardly run while no task waits, and then
+/// the scheduler would decide how fair a lock looks.
+const GLOBAL_QUEUE_INTERVAL: u32 = 2;
+
 /// The share of a slice in which entries are counted. In the rest, tasks record overtaking.
 const COUNTING_SHARE: f64 = 0.7;
 
@@ -98,6 +104,20 @@ impl Scenario {
             }
         }
         all
+    }
+}
+
+impl Kind {
+    /// The name in JSON.
+    ///
+    /// See the [module's example](self).
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Short => "short",
+            Kind::Awaiting => "awaiting",
+            Kind::Cancelled => "cancelled",
+        }
     }
 }
 
@@ -494,7 +514,10 @@ impl Cell<'_> {
 /// See the [module's example](self).
 pub fn run(scenarios: &[Scenario], time: Duration, mut tell: impl FnMut(Progress) -> ControlFlow<()>) -> Results {
     let (busy, candidates) = (Busy::calibrate(), candidates());
-    let runtime = Builder::new_multi_thread().build().expect("a runtime can be created");
+    let runtime = Builder::new_multi_thread()
+        .global_queue_interval(GLOBAL_QUEUE_INTERVAL)
+        .build()
+        .expect("a runtime can be created");
     let mut cells: Vec<Cell<'_>> = scenarios
         .iter()
         .flat_map(|&scenario| candidates.iter().map(move |lock| (lock, scenario)))

@@ -10,6 +10,7 @@ use crate::{
     output::{Answer, FAILS, Failure, HOLDS, UNDECIDED, try_writing, write},
     plot::{self, Bar},
     progress::{Watcher, interrupted},
+    tasks,
 };
 
 #[derive(Args)]
@@ -30,7 +31,7 @@ pub(crate) struct Arguments {
     #[arg(short, value_name = "K")]
     k: Option<usize>,
     /// Measures asynchronous locks, with tasks on tokio's runtime; `--threads` is then the number of tasks
-    #[arg(long, conflicts_with_all = ["only", "scenario", "list", "plot", "json"])]
+    #[arg(long, conflicts_with_all = ["only", "scenario", "list", "plot"])]
     tasks: bool,
     /// Lists the locks that can be measured, and measures nothing
     #[arg(long)]
@@ -56,7 +57,7 @@ const MAX_THREADS: usize = 1024;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.tasks {
-        return run_tasks(arguments);
+        return tasks::run(arguments.seconds, arguments.threads, arguments.k, arguments.json);
     }
     let locks = choose(&arguments.only)?;
     if arguments.list {
@@ -93,49 +94,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let text = if arguments.json { format!("{:#}\n", as_json(&results)) } else { as_text(&results) };
     let code = match () {
         () if !results.rows.iter().all(Row::excludes) => FAILS,
-        () if results.rounds < ROUNDS => UNDECIDED,
-        () => HOLDS,
-    };
-    Ok(Answer { text, code })
-}
-
-#[cfg(not(feature = "peers"))]
-fn run_tasks(_: &Arguments) -> Result<Answer, Failure> {
-    let remedy = "`cargo run --release --features peers -- bench --tasks` has it";
-    Err(Failure(format!("tokio's runtime is not part of this build; {remedy}")))
-}
-
-#[cfg(feature = "peers")]
-fn run_tasks(arguments: &Arguments) -> Result<Answer, Failure> {
-    use doorway_bench::tasks;
-
-    let time = Duration::from_secs_f64(arguments.seconds);
-    let mut scenarios = tasks::Scenario::all();
-    scenarios.retain(|scenario| {
-        arguments.threads.is_none_or(|tasks| tasks == scenario.tasks) && arguments.k.is_none_or(|k| k == scenario.k)
-    });
-    if scenarios.is_empty() {
-        return Err(Failure("no scenario matches; `--threads` is 2 or 1000, and `-k` is 1, 4 or 64".to_string()));
-    }
-    let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
-    let mut round = 0;
-    let results = tasks::run(&scenarios, time, |progress| {
-        if interrupted() {
-            return ControlFlow::Break(());
-        }
-        if progress.round > round {
-            round = progress.round;
-            watcher.begin("rounds");
-        }
-        watcher.say(&format!("{}: {}", progress.lock, progress.scenario));
-        ControlFlow::Continue(())
-    });
-    watcher.done();
-    let mut text = results.to_string();
-    text += "\n*: of doorway. x tokio: compared with tokio's lock of the same kind. Jain: 1 if all tasks enter equally often.\n";
-    text += "overtaken: others' entries between arrival and entry. Compare only ratios within one run.\n";
-    let code = match () {
-        () if !results.rows.iter().all(tasks::Row::excludes) => FAILS,
         () if results.rounds < ROUNDS => UNDECIDED,
         () => HOLDS,
     };

@@ -31,6 +31,7 @@ mod start;
 #[cfg(target_os = "linux")]
 mod status;
 mod survey;
+mod tasks;
 #[cfg(target_os = "linux")]
 mod words;
 
