@@ -15,9 +15,12 @@ use crate::{
     owned::{OwnedPermit, OwnedWaiter},
 };
 
-/// How long the main thread waits at most before it lets Python handle signals. A signal wakes it at once, except for one
-/// that comes in the microseconds before it parks.
-const SLICE: Duration = Duration::from_secs(1);
+/// How long the main thread waits at most before it lets Python handle signals: at first, and after a long wait.
+///
+/// A signal wakes it at once, except for one that comes in the microseconds before it parks. The fewer times it parks, the
+/// less likely that is.
+const FIRST_SLICE: Duration = Duration::from_secs(1);
+const MAX_SLICE: Duration = Duration::from_secs(8);
 
 /// The waits of one semaphore, which its closing interrupts.
 #[derive(Default)]
@@ -87,14 +90,15 @@ pub(crate) fn acquire(
     };
     let _registered = place.interrupter().map(|interrupter| Registered::new(interrupts, interrupter));
     let is_main = is_main_thread();
+    let (arrival, mut slice) = (Instant::now(), FIRST_SLICE);
     loop {
         if interrupts.is_closed() {
             return Err(errors::Class::Closed.error("the semaphore was closed while this caller waited"));
         }
         let waited = py.detach(|| match is_main {
             true => {
-                let slice = Instant::now() + SLICE;
-                place.wait_briefly(deadline.map_or(slice, |deadline| deadline.min(slice)))
+                let end = Instant::now() + slice;
+                place.wait_briefly(deadline.map_or(end, |deadline| deadline.min(end)))
             }
             false => place.wait_deadline(deadline),
         });
@@ -102,6 +106,7 @@ pub(crate) fn acquire(
             Ok(permit) => return Ok(Some(permit)),
             Err(place) => place,
         };
+        slice = arrival.elapsed().clamp(FIRST_SLICE, MAX_SLICE);
         // An error drops the place: the caller leaves the queue.
         py.check_signals()?;
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
