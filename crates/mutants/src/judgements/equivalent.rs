@@ -402,4 +402,79 @@ pub const EQUIVALENT: &[Judgement] = &[
             "renaming_tree.rs TreeRenaming::stops: `place <= self.nodes()`: `<=` -> `<`",
         ],
     },
+    Judgement {
+        reason: "`listed` and `fenced` only save work: a barrier, a fence or a look at the list that was not needed does no harm",
+        keys: &[
+            "ticket_async.rs TicketAsync::is_listed: `m.at(line).test(&self.listed, |listed| listed)` -> `Ok(true)`",
+            "ticket_async.rs TicketAsync::suspend: `!m.at(\"b\").test(&self.fenced, |fenced| fenced)?` -> `true`",
+            "ticket_async.rs TicketAsync::suspend: `!self.is_listed(m, \"c\")?` -> `true`",
+            "ticket_async.rs TicketAsync::leave: remove `if !m.at(\"4\").test(&self.fenced, |fenced| fenced)? { return Ok(()); }`",
+            "ticket_async.rs TicketAsync::leave: remove `return Ok(());`",
+            "ticket_async.rs TicketAsync::leave: `self.is_listed(m, \"4\")? || { m.at(\"…fence()?; self.is_listed(m, \"4\")? }`: without `self.is_listed(m, \"4\")?`",
+            "ticket_async.rs TicketAsync::leave: `is_listed` -> `true`",
+            "ticket_async.rs TicketAsync::leave: remove `if !self.is_listed(m, \"j\")? { m.at(\"j\").write(&self.fenced, false)?; }`",
+            "ticket_async.rs TicketAsync::leave: remove `m.at(\"j\").write(&self.fenced, false)?;`",
+            "ticket_async.rs TicketAsync::leave: false -> true in `m.at(\"j\").write(&self.fenced, false)?;`",
+            "ticket_async.rs TicketAsync::serve: true -> false in `let is_empty = m.turns((x, true), |m, (x, is_empty)| {`",
+            "ticket_async.rs TicketAsync::serve: remove `if is_empty { m.at(\"7\").write(&self.listed, false)?; }`",
+            "ticket_async.rs TicketAsync::serve: remove `m.at(\"7\").write(&self.listed, false)?;`",
+            "ticket_async.rs TicketAsync::serve: false -> true in `m.at(\"7\").write(&self.listed, false)?;`",
+            "ticket_async.rs TicketAsync::doorway: `!self.is_served(m, \"2\", t)? && self.suspend(m, p, t)?`: without `!self.is_served(m, \"2\", t)?`",
+            "ticket_async.rs TicketAsync::abort: remove `if self.is_served(m, \"g\", t)? { return self.leave(m, p, t); }`",
+            "ticket_async.rs TicketAsync::abort: remove `return self.leave(m, p, t);`",
+        ],
+    },
+    Judgement {
+        reason: "with the list locked, no other process looks at these registers before they are all written",
+        keys: &[
+            "ticket_async.rs TicketAsync::suspend: swap `if !m.at(\"b\").test(&self.fenced, |f…ed, true)?; m.at(\"b\").barrier()?; }` and `if !self.is_listed(m, \"c\")? { m.at(\"c\").swap(&self.listed, true)?; }`",
+            "ticket_async.rs TicketAsync::suspend: swap `if self.last_look == LastLook::Lock…it(m, p, &())?; return Ok(false); }` and `m.at(\"e\").write(&self.woken[p], false)?;`",
+            "ticket_async.rs TicketAsync::suspend: swap `m.at(\"e\").write(&self.woken[p], false)?;` and `m.at(\"e\").write(&self.wants[p], t)?;`",
+            "ticket_async.rs TicketAsync::suspend: swap `m.at(\"e\").write(&self.wants[p], t)?;` and `m.at(\"e\").write(&self.entry[p], SUSPENDED)?;`",
+        ],
+    },
+    Judgement {
+        reason: "the last look is early in `ticket-async-late` only",
+        keys: &[
+            "ticket_async.rs TicketAsync::suspend: `self.last_look == LastLook::Locked && self.is_served(m, \"d\", t)?`: without `self.last_look == LastLook::Locked`",
+        ],
+    },
+    Judgement {
+        reason: "which processes forget `fenced`, and which tasks are polled without a wake-up, is up to the executor: any may, or none",
+        keys: &[
+            "ticket_async.rs TicketAsync::leave: remove `if p == 0 { return Ok(()); }`",
+            "ticket_async.rs TicketAsync::leave: `p == 0` -> `true`",
+            "ticket_async.rs TicketAsync::leave: `p == 0`: `==` -> `!=`",
+            "ticket_async.rs TicketAsync::leave: remove `return Ok(());` #2",
+            "ticket_async.rs TicketAsync::wait: remove `if p != 0 && self.is_served(m, \"f\", t)? { return Ok(t); }`",
+            "ticket_async.rs TicketAsync::wait: swap `if p != 0 && self.is_served(m, \"f\", t)? { return Ok(t); }` and `m.at(\"f\").until(&self.woken[p], |woken| woken)?;`",
+            "ticket_async.rs TicketAsync::wait: `p != 0 && self.is_served(m, \"f\", t)?`: without `p != 0`",
+            "ticket_async.rs TicketAsync::wait: `p != 0`: `!=` -> `==`",
+            "ticket_async.rs TicketAsync::wait: remove `return Ok(t);`",
+        ],
+    },
+    Judgement {
+        reason: "an aborted place whose turn has come keeps the counter where it is, and any other entry is found by the release that advances the counter to its ticket: an earlier look does for both",
+        keys: &[
+            "ticket_async.rs TicketAsync::serve: swap `self.list.wait(m, p, &())?;` and `let x = m.at(\"5\").read(self.tickets.serving())?;`",
+        ],
+    },
+    Judgement {
+        reason: "the entry of a task that was woken is then left in the list; it is woken again, which it does not notice, until it is suspended anew",
+        keys: &[
+            "ticket_async.rs TicketAsync::serve: swap `m.at(\"6\").write(&self.entry[i], NONE)?;` and `if entry == SUSPENDED { m.at(\"6\").w…rue)?; return Ok((false, false)); }`",
+        ],
+    },
+    Judgement {
+        reason: "line 6 is begun again, and finds the entries that are left",
+        keys: &[
+            "ticket_async.rs TicketAsync::serve: false -> true in `Ok((true, false))`",
+        ],
+    },
+    Judgement {
+        reason: "the aborted place is ahead in the queue, so its passage is completed first",
+        keys: &[
+            "ticket_async.rs TicketAsync::doorway: swap `m.at(\"0\").until(&self.entry[p], |entry| entry != ABORTED)?;` and `let t = self.tickets.doorway(m, p)?;`",
+        ],
+    },
 ];

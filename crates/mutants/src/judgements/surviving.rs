@@ -125,4 +125,16 @@ pub const SURVIVING: &[Judgement] = &[
             "renaming_tree.rs Splitter::acquire: swap `if m.at(\"a8\").test(&self.reset, |re…se)?; return Ok(Direction::Left); }` and `m.at(\"a10\").write(&self.acquired, true)?;`",
         ],
     },
+    Judgement {
+        reason: "a process may then forget `fenced` while a task that has seen it locks the list, so that a release finds neither: it would take three processes with several passages, which are not complete",
+        keys: &[
+            "ticket_async.rs TicketAsync::suspend: swap `self.list.wait(m, p, &())?;` and `if !m.at(\"b\").test(&self.fenced, |f…ed, true)?; m.at(\"b\").barrier()?; }`",
+        ],
+    },
+    Judgement {
+        reason: "a release that needs the fence then leaves it out, which shows with store buffers only: `ticket-async n=2 tso` refutes it",
+        keys: &[
+            "ticket_async.rs TicketAsync::leave: `self.is_listed(m, \"4\")? || { m.at(\"…fence()?; self.is_listed(m, \"4\")? }`: `||` -> `&&`",
+        ],
+    },
 ];
