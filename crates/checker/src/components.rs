@@ -10,10 +10,15 @@ use crate::{
 
 /// States and the steps between them.
 pub(crate) trait Steps {
+    /// What is remembered from one step to the next.
+    type Scratch: Default;
+
     /// One more than the largest id.
     fn ids(&self) -> usize;
-    /// The step of this index from a state, if there is one: its actor and its target.
-    fn step(&self, state: Id, index: usize) -> Option<(Actor, Id)>;
+
+    /// The step of this index from a state, if it has so many: its actor and its target. None in place of a step that
+    /// leads out of the states.
+    fn step(&self, scratch: &mut Self::Scratch, state: Id, index: usize) -> Option<Option<(Actor, Id)>>;
 }
 
 /// Which component each finished state is in.
@@ -81,6 +86,7 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
         let mut path: Vec<Visit> = Vec::new();
         let mut open: Vec<Id> = Vec::new();
         let mut visited = 0_u32;
+        let mut scratch = G::Scratch::default();
         for root in roots {
             if marks.0[root as usize] != 0 {
                 continue;
@@ -90,8 +96,9 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
             path.push(Visit::new(root));
             while let Some(visit) = path.last_mut() {
                 let state = visit.state;
-                if let Some((actor, target)) = graph.step(state, usize::from(visit.followed)) {
+                if let Some(step) = graph.step(&mut scratch, state, usize::from(visit.followed)) {
                     visit.followed += 1;
+                    let Some((actor, target)) = step else { continue };
                     if !keep(state, actor, target) {
                         continue;
                     }
@@ -132,8 +139,8 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
                     grow(&mut open, 1);
                     open.push(state);
                     let parent = path.last_mut().expect("the first state of a component is met before the others");
-                    let followed = graph.step(parent.state, usize::from(parent.followed) - 1);
-                    let (actor, _) = followed.expect("it was followed");
+                    let followed = graph.step(&mut scratch, parent.state, usize::from(parent.followed) - 1);
+                    let (actor, _) = followed.flatten().expect("it was followed");
                     parent.labels |= labels | label(parent.state, actor, state);
                     if mark < marks.0[parent.state as usize] {
                         marks.0[parent.state as usize] = mark;
@@ -170,11 +177,12 @@ mod tests {
     struct Given(Vec<Vec<u32>>);
 
     impl Steps for Given {
+        type Scratch = ();
         fn ids(&self) -> usize {
             self.0.len()
         }
-        fn step(&self, state: Id, index: usize) -> Option<(Actor, Id)> {
-            self.0[state as usize].get(index).map(|&target| (Actor::Process(0), target))
+        fn step(&self, _: &mut (), state: Id, index: usize) -> Option<Option<(Actor, Id)>> {
+            self.0[state as usize].get(index).map(|&target| Some((Actor::Process(0), target)))
         }
     }
 

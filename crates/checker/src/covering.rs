@@ -24,7 +24,7 @@ use crate::{
     Error, Execution, Model, Registers, View,
     actor::{Actor, ActorSet},
     automaton::Action,
-    components::{Steps, Subgraph},
+    components::Subgraph,
     execution::Path,
     graph::{Graph, Id},
     incomplete,
@@ -280,7 +280,7 @@ impl<'a> Argument<'a> {
     /// The register that a process is about to write, if it is.
     fn about_to_write(&self, state: Id, p: Pid) -> Option<u32> {
         let graph = self.judge.graph;
-        let info = graph.automaton.step_info(p, graph.layout.fields[p].get(graph.state(state)));
+        let info = graph.automaton.step_info(p, graph.layout.fields[p].get(&graph.state(state)));
         (info.action == Action::Write).then_some(info.reg)
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     actor::{Actor, ActorSet},
-    components::{Steps, Subgraph},
+    components::Subgraph,
     execution::Path,
     graph::{Graph, Id, SHARDS, section_bits},
     model::Model,
@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Judge<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) model: &'a Model,
-    /// For each state the sections of all processes.
+    /// For each state the sections of all processes; empty if they are seldom asked for.
     sections: Vec<u32>,
 }
 
@@ -37,10 +37,16 @@ impl<'a> Judge<'a> {
         Judge { graph, model, sections }
     }
 
+    /// A judge of few states, to which their sections are not worth the memory.
+    pub(crate) fn of_few_states(graph: &'a Graph, model: &'a Model) -> Judge<'a> {
+        Judge { graph, model, sections: Vec::new() }
+    }
+
     #[inline]
     pub(crate) fn section(&self, state: Id, p: Pid) -> Section {
         let bits = section_bits(self.model.n);
-        Section::ALL[(self.sections[state as usize] >> (bits * p) & ((1 << bits) - 1)) as usize]
+        let sections = self.sections.get(state as usize).copied().unwrap_or_else(|| self.graph.sections(state));
+        Section::ALL[(sections >> (bits * p) & ((1 << bits) - 1)) as usize]
     }
 
     /// The number of holders.
@@ -51,7 +57,7 @@ impl<'a> Judge<'a> {
     /// Whether the next access of process `p` is remote: by the cache, if states have one, else by the register's home.
     pub(crate) fn is_remote(&self, state: Id, p: Pid) -> bool {
         let (automaton, fields) = (&self.graph.automaton, &self.graph.layout.fields);
-        let packed = self.graph.state(state);
+        let packed = &self.graph.state(state);
         let Some(access) = automaton.local(p, fields[p].get(packed)).access else { return false };
         let reg = access.reg as usize;
         match self.model.cache {
@@ -78,7 +84,7 @@ impl<'a> Judge<'a> {
     /// The processes whose store buffers are not empty, as bits.
     fn buffered(&self, state: Id) -> u32 {
         let (automaton, layout) = (&self.graph.automaton, &self.graph.layout);
-        let packed = self.graph.state(state);
+        let packed = &self.graph.state(state);
         let is_empty = |p| automaton.buffer_field(p).is_none_or(|field| layout.fields[field].get(packed) == 0);
         self.model.processes().filter(|&p| !is_empty(p)).fold(0, |set, p| set | 1 << p)
     }

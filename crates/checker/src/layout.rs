@@ -22,11 +22,16 @@ impl Field {
     }
 }
 
+/// The most words that a state can be packed into.
+pub(crate) const MAX_WORDS: usize = 16;
+
 /// The positions of all fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) fields: Vec<Field>,
     pub(crate) words: usize,
+    /// How many bits of each word are used.
+    pub(crate) bits: Vec<u32>,
 }
 
 impl Layout {
@@ -36,13 +41,15 @@ impl Layout {
         let widths = (0..automaton.fields()).map(|field| {
             let contents = automaton.contents(field);
             let grows = field < automaton.n() || field >= automaton.n() + automaton.registers.len();
-            if grows { bits(contents + contents / 4) } else { bits(contents) }
+            if grows { bits_for(contents + contents / 4) } else { bits_for(contents) }
         });
         let (mut word, mut used) = (0, 0);
+        let mut bits = Vec::new();
         let fields = widths
             .map(|width| {
                 // A field does not straddle two words.
                 if used + width > u64::BITS {
+                    bits.push(used);
                     (word, used) = (word + 1, 0);
                 }
                 let field = Field { word, shift: used.min(u64::BITS - 1), mask: (1_u64 << width) - 1 };
@@ -50,7 +57,8 @@ impl Layout {
                 field
             })
             .collect();
-        Layout { fields, words: word as usize + 1 }
+        bits.push(used);
+        Layout { fields, words: bits.len(), bits }
     }
 
     /// Whether every content that the automaton knows fits.
@@ -58,17 +66,17 @@ impl Layout {
         self.fields.iter().enumerate().all(|(i, field)| automaton.contents(i) as u64 <= field.mask + 1)
     }
 
-    /// Appends a state in another layout to `out`.
-    pub(crate) fn convert(&self, to: &Layout, state: &[u64], out: &mut Vec<u64>) {
-        let at = out.len();
-        out.resize(at + to.words, 0);
+    /// A state in another layout.
+    pub(crate) fn convert(&self, to: &Layout, state: &[u64]) -> [u64; MAX_WORDS] {
+        let mut converted = [0; MAX_WORDS];
         for (from, to) in std::iter::zip(&self.fields, &to.fields) {
-            to.set(&mut out[at..], from.get(state));
+            to.set(&mut converted, from.get(state));
         }
+        converted
     }
 }
 
 /// The number of bits in which `things` things can be numbered.
-fn bits(things: usize) -> u32 {
+fn bits_for(things: usize) -> u32 {
     things.max(1).next_power_of_two().trailing_zeros()
 }

@@ -51,6 +51,7 @@ mod buffers;
 mod choice;
 mod components;
 mod covering;
+mod edges;
 mod error;
 mod every_n;
 mod execution;
@@ -77,6 +78,7 @@ mod soundness;
 mod stepper;
 mod subject;
 mod symmetry;
+mod table;
 mod tickets;
 mod validate;
 mod view;
@@ -175,7 +177,8 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
             growing: None,
         });
     }
-    let findings = properties::judge(program, Judge::new(&graph, model))?;
+    let judge = if states_only { Judge::of_few_states(&graph, model) } else { Judge::new(&graph, model) };
+    let findings = properties::judge(program, judge)?;
     let unjudged = !states_only && graph.stop.is_none() && model.cancelled();
     let incomplete = if unjudged {
         Some("all states were found, but checking the properties was interrupted".to_string())
@@ -184,10 +187,10 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     };
     Ok(Report {
         states: graph.states(),
-        transitions: graph.transitions(),
+        transitions: graph.transitions,
         depth: graph.depth(),
         seconds: start.elapsed().as_secs_f64(),
-        bytes_per_state: graph.state_bytes as f64 / graph.states() as f64,
+        bytes_per_state: graph.state_bytes() as f64 / graph.states() as f64,
         incomplete,
         stopped: graph.stop.is_some() || unjudged,
         growing: graph.growing().map(|(register, _)| register.to_string()),

@@ -374,7 +374,7 @@ impl<'a> Machine<'a> {
             Actor::Process(p) => p,
             Actor::Buffer(p) => return Ok(self.become_visible(p).filter(|_| arrived(self))),
             Actor::Interruption(p) => {
-                let local = graph.layout.fields[p].get(graph.state(target));
+                let local = graph.layout.fields[p].get(&graph.state(target));
                 let section = graph.automaton.step_info(p, local).section;
                 let step = match section {
                     Section::Reap => Some(self.die(p)),

@@ -44,6 +44,8 @@ pub struct Model {
     pub(crate) fences: Fences,
     /// Whether every order of steps is explored, even of steps that no other process can observe.
     pub(crate) every_order: bool,
+    /// Whether steps are computed again instead of being stored, however much memory there is.
+    pub(crate) recomputes: bool,
     /// Whether accesses other than reads and writes are refused.
     pub(crate) reads_and_writes: bool,
     /// The cache that is part of the states, if there is one.
@@ -76,6 +78,7 @@ impl Model {
             store_buffers: false,
             fences: Fences::None,
             every_order: false,
+            recomputes: false,
             passages_in_all: None,
             reads_and_writes: false,
             cache: None,
@@ -358,6 +361,24 @@ impl Model {
     #[must_use]
     pub fn every_order(mut self) -> Model {
         self.every_order = true;
+        self
+    }
+
+    /// Computes steps again whenever they are needed instead of storing them, as it is done when memory is short.
+    ///
+    /// For comparison: the report is the same, and takes longer.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, check};
+    ///
+    /// let report = check(&Model::new(2).without_edges(), Peterson::new)?;
+    /// assert_eq!(report.to_string(), check(&Model::new(2), Peterson::new)?.to_string());
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn without_edges(mut self) -> Model {
+        self.recomputes = true;
         self
     }
 

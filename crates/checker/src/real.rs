@@ -9,7 +9,6 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     actor::Actor,
-    components::Steps,
     error::Error,
     execution::{Execution, Path},
     graph::{Graph, Id},
@@ -229,7 +228,7 @@ impl Finder for AmongReal<'_> {
             self.exhaustive.set(false);
             None
         };
-        if graph.ids() * watched > MAX_NODES {
+        if graph.states() as usize * watched > MAX_NODES {
             return out_of_budget();
         }
         let distance = distances(graph, watched, &watch, &goal);

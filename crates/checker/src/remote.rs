@@ -11,7 +11,7 @@ use doorway_memory::{Cost, Exclusion, Pid};
 use crate::{
     Bound, Error, Model, Registers, View,
     actor::Actor,
-    components::{Steps, Subgraph},
+    components::Subgraph,
     execution::{Execution, Path},
     graph::{Graph, Id},
     incomplete,

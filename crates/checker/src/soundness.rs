@@ -11,7 +11,6 @@ use doorway_memory::Exclusion;
 
 use crate::{
     Model, Registers, View,
-    components::Steps,
     graph::{Graph, Id},
     machine::Machine,
     program::{Lock, Program},

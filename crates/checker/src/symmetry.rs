@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     actor::Actor,
     components::{Marks, Steps, Subgraph},
+    edges::Edges,
     execution::Path,
     graph::{Graph, Id},
     judge::Judge,
@@ -84,13 +85,15 @@ pub(crate) fn sort(fields: &[Field], state: &mut [u64]) -> Shuffle {
 /// A graph of sorted states, following one process: a node is a state and a place in it.
 pub(crate) struct Followed<'a> {
     graph: &'a Graph,
+    edges: &'a Edges,
     n: usize,
     shuffles: Vec<Shuffle>,
 }
 
 impl<'a> Followed<'a> {
     fn new(graph: &'a Graph) -> Followed<'a> {
-        Followed { graph, n: graph.automaton.n(), shuffles: (0..120).map(Shuffle::numbered).collect() }
+        let edges = graph.edges.as_ref().expect("where processes are all alike, edges are always stored");
+        Followed { graph, edges, n: graph.automaton.n(), shuffles: (0..120).map(Shuffle::numbered).collect() }
     }
 
     fn node(&self, state: Id, place: usize) -> Id {
@@ -103,7 +106,7 @@ impl<'a> Followed<'a> {
 
     /// The steps from a state: the place of the process, the target and the shuffle.
     fn steps(&self, state: Id) -> impl Iterator<Item = (usize, Id, Shuffle)> + '_ {
-        let shuffles = self.graph.shuffles_of(state).iter().map(|&number| self.shuffles[usize::from(number)]);
+        let shuffles = self.edges.shuffles_of(state).iter().map(|&number| self.shuffles[usize::from(number)]);
         self.graph.steps(state).zip(shuffles).map(|((actor, target), shuffle)| (actor.pid(), target, shuffle))
     }
 
@@ -119,16 +122,18 @@ impl<'a> Followed<'a> {
 }
 
 impl Steps for Followed<'_> {
+    type Scratch = <Graph as Steps>::Scratch;
+
     fn ids(&self) -> usize {
         self.graph.ids() * self.n
     }
 
     #[inline]
-    fn step(&self, node: Id, index: usize) -> Option<(Actor, Id)> {
+    fn step(&self, scratch: &mut Self::Scratch, node: Id, index: usize) -> Option<Option<(Actor, Id)>> {
         let (state, place) = self.split(node);
-        let (stepping, target) = self.graph.step(state, index)?;
-        let shuffle = self.shuffles[usize::from(self.graph.shuffles_of(state)[index])];
-        Some((stepping, self.node(target, shuffle.of(place))))
+        let (stepping, target) = self.graph.step(scratch, state, index)??;
+        let shuffle = self.shuffles[usize::from(self.edges.shuffles_of(state)[index])];
+        Some(Some((stepping, self.node(target, shuffle.of(place)))))
     }
 }
 

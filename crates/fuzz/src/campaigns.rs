@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// The names of all campaigns.
-pub const NAMES: [&str; 26] = [
+pub const NAMES: [&str; 27] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -48,6 +48,24 @@ pub const NAMES: [&str; 26] = [
     "limits",
     "exclusion-only",
     "parts-limited",
+    "expiries",
+    "without-edges",
+];
+
+/// The campaigns of which the steps are also computed again instead of being stored.
+const RECOMPUTED: [&str; 13] = [
+    "plain",
+    "plain-three",
+    "k-exclusion",
+    "crashes",
+    "deaths-and-aborts",
+    "tso",
+    "tickets",
+    "linked",
+    "rmr-dsm",
+    "rmr-cc",
+    "parts",
+    "limits",
     "expiries",
 ];
 
@@ -89,6 +107,11 @@ fn suits(campaign: &str, program: &Program) -> bool {
 }
 
 fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
+    if campaign == "without-edges" {
+        let of: &str = random.pick::<&str>(&RECOMPUTED);
+        let (case, palette) = draw(of, random);
+        return (Case { setup: Setup { recomputes: true, ..case.setup }, ..case }, palette);
+    }
     let three = random.chance(12);
     let mut setup = Setup::new(if three { 3 } else { 2 });
     let mut job = Job::Check;

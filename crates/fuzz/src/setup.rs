@@ -50,6 +50,8 @@ pub struct Setup {
     pub sequential: bool,
     /// The checker stops at this many states.
     pub max_states: u64,
+    /// Whether the checker computes steps again instead of storing them.
+    pub recomputes: bool,
 }
 
 impl Setup {
@@ -67,6 +69,7 @@ impl Setup {
             passages_in_all: None,
             sequential: false,
             max_states: 8_000,
+            recomputes: false,
         }
     }
 
@@ -98,6 +101,9 @@ impl Setup {
         if self.sequential {
             model = model.sequential();
         }
+        if self.recomputes {
+            model = model.without_edges();
+        }
         model
     }
 }
@@ -113,6 +119,7 @@ impl fmt::Display for Setup {
             (self.aborts, "aborts"),
             (self.expiries, "expiries"),
             (self.sequential, "sequential"),
+            (self.recomputes, "without edges"),
         ] {
             if on {
                 write!(f, ", {what}")?;

@@ -1,7 +1,7 @@
 //! Store buffers: TSO.
 use doorway_memory::Pid;
 
-use super::{Batch, Origin, State, Successors};
+use super::{Expansion, Origin, State, Successors};
 use crate::{
     actor::Actor,
     automaton::{Action, Missing, StepInfo},
@@ -11,7 +11,7 @@ use crate::{
     program::Section,
 };
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// Whether a step has to wait for store buffers to become empty.
     #[inline(always)]
     pub(super) fn must_drain<const W: usize>(&self, state: &State<W>, p: Pid, info: &StepInfo) -> bool {

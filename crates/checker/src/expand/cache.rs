@@ -1,10 +1,10 @@
 //! The cache of one process, for remote memory references.
 use doorway_memory::{FailedCas, Pid};
 
-use super::{Batch, State};
+use super::{Expansion, State};
 use crate::{graph::Graph, model::Cache};
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// Updates the cache after an access of process `p`: its owner's accesses load the register, writes of others
     /// invalidate it.
     pub(super) fn touch<const W: usize>(&self, cache: Cache, p: Pid, local: u32, value: u32, state: &mut State<W>) {

@@ -1,10 +1,10 @@
 //! Deaths, aborts and expiries.
 use doorway_memory::Pid;
 
-use super::{Batch, Origin, Successors};
+use super::{Expansion, Origin, Successors};
 use crate::{actor::Actor, graph::Graph};
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// Process `p` dies, aborts, or is taken for dead. Its registers keep their values.
     pub(super) fn interrupt<const W: usize>(&self, origin: &mut Origin<W>, p: Pid, out: &mut Successors) {
         let Graph { automaton, layout, .. } = self.graph;

@@ -1,10 +1,10 @@
 //! Limited executions: passages one after the other, or a limited number of them.
 use doorway_memory::Pid;
 
-use super::{Batch, State, Successors};
+use super::{Expansion, State, Successors};
 use crate::{automaton::StepInfo, graph::Graph, layout::Field, program::Section};
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// Whether the model allows the step.
     #[inline(always)]
     pub(super) fn is_allowed<const W: usize>(

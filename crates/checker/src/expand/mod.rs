@@ -1,4 +1,4 @@
-//! The successors of a batch of states.
+//! The successors of states.
 //!
 //! `mod.rs` has the step of a process on atomic registers. What the models add is in a file each: `buffers.rs` (TSO),
 //! `safe.rs` (safe registers), `cache.rs` (remote memory references with caches), `interruptions.rs` (deaths,
@@ -17,6 +17,7 @@ use crate::{
     automaton::{Action, Missing},
     error::Fault,
     graph::{Graph, SHARDS, hash_state, shard_of},
+    layout::MAX_WORDS,
     model::Model,
     symmetry,
     tickets::TicketSet,
@@ -28,12 +29,13 @@ pub(crate) const SELF: u8 = u8::MAX;
 /// The successors of one shard's states of a batch.
 #[derive(Default)]
 pub(crate) struct Successors {
-    /// For each shard: the successors that belong there, each with its hash in front.
+    /// For each shard the successors that belong there, or one list of all of them; each with its hash in front.
     pub(crate) to: Vec<Vec<u64>>,
     /// For each edge: the packed actor and the successor's shard, or [`SELF`].
     pub(crate) edges: Vec<(u8, u8)>,
     /// For each edge, how the processes of the successor were sorted, if they are all alike.
     pub(crate) shuffles: Vec<u8>,
+    /// How many edges each state has.
     pub(crate) degrees: Vec<u16>,
     /// On safe registers, the successors by the present step of the present state.
     arrived: Vec<u64>,
@@ -48,8 +50,14 @@ pub(crate) struct Successors {
 }
 
 impl Successors {
-    pub(crate) fn new() -> Successors {
+    /// In a list for each shard.
+    pub(crate) fn by_shard() -> Successors {
         Successors { to: vec![Vec::new(); SHARDS], ..Successors::default() }
+    }
+
+    /// In one list, in the order of the edges.
+    pub(crate) fn in_one_list() -> Successors {
+        Successors { to: vec![Vec::new()], ..Successors::default() }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -77,13 +85,10 @@ pub(crate) struct Refusal {
     pub(crate) fault: Fault,
 }
 
-/// The states of one shard that are stepped together.
-pub(crate) struct Batch<'a> {
+/// The steps of a graph's states.
+pub(crate) struct Expansion<'a> {
     pub(crate) graph: &'a Graph,
-    pub(crate) model: &'a Model,
-    pub(crate) shard: usize,
-    pub(crate) from: u32,
-    pub(crate) to: u32,
+    model: &'a Model,
 }
 
 /// A state, padded to a fixed number of words so that the compiler keeps it in machine registers.
@@ -100,14 +105,29 @@ struct Origin<const W: usize> {
     tickets: Option<TicketSet>,
 }
 
-impl Batch<'_> {
-    pub(crate) fn expand<const W: usize>(&self, out: &mut Successors) {
-        let Graph { automaton, layout, shards, .. } = self.graph;
-        let words = layout.words;
-        for index in self.from..self.to {
-            let packed = &shards[self.shard].states[index as usize * words..][..words];
+impl<'a> Expansion<'a> {
+    pub(crate) fn of(graph: &'a Graph) -> Expansion<'a> {
+        Expansion { graph, model: &graph.model }
+    }
+
+    /// Adds the successors of these states.
+    pub(crate) fn expand(&self, states: &[u64], out: &mut Successors) {
+        match self.graph.layout.words {
+            1 => self.expand_padded::<1>(states, out),
+            2 => self.expand_padded::<2>(states, out),
+            3 => self.expand_padded::<3>(states, out),
+            4 => self.expand_padded::<4>(states, out),
+            5 | 6 => self.expand_padded::<6>(states, out),
+            7 | 8 => self.expand_padded::<8>(states, out),
+            _ => self.expand_padded::<MAX_WORDS>(states, out),
+        }
+    }
+
+    fn expand_padded<const W: usize>(&self, states: &[u64], out: &mut Successors) {
+        let Graph { automaton, layout, .. } = self.graph;
+        for packed in states.chunks_exact(layout.words) {
             let mut state = State { words: [0; W], hash: hash_state(automaton, layout, packed) };
-            state.words[..words].copy_from_slice(packed);
+            state.words[..layout.words].copy_from_slice(packed);
             let mut origin = Origin { state, tickets: None };
             let edges = out.edges.len();
             let mut holders = 0;
@@ -203,7 +223,9 @@ impl Batch<'_> {
             }
         }
         let shard = shard_of(state.hash);
-        let to = &mut out.to[shard];
+        // There are as many lists as shards, or one.
+        let list = shard & (out.to.len() - 1);
+        let to = &mut out.to[list];
         to.push(state.hash);
         to.extend(state.words.iter().take(self.graph.layout.words));
         out.edges.push((self.graph.packing.pack(actor), shard as u8));

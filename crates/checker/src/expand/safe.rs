@@ -1,7 +1,7 @@
 //! Safe registers: a read that overlaps a write may return any value.
 use doorway_memory::{Pid, Ticket, Value};
 
-use super::{Batch, Origin, Refusal, State, Successors};
+use super::{Expansion, Origin, Refusal, State, Successors};
 use crate::{
     actor::Actor,
     automaton::{Action, Missing},
@@ -11,7 +11,7 @@ use crate::{
     tickets::{Closing, TicketSet},
 };
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// Takes the step of process `p` if it begins a write or overlaps one; returns whether it does.
     pub(super) fn step_on_safe_register<const W: usize>(
         &self,

@@ -1,5 +1,5 @@
 //! Renumbering the tickets of a successor.
-use super::{Batch, Origin, State, Successors};
+use super::{Expansion, Origin, State, Successors};
 use crate::{
     actor::Actor,
     automaton::Missing,
@@ -7,7 +7,7 @@ use crate::{
     tickets::{Closing, TicketSet},
 };
 
-impl Batch<'_> {
+impl Expansion<'_> {
     /// The tickets of the state from which a step is taken.
     pub(super) fn tickets_of<const W: usize>(&self, origin: &mut Origin<W>) -> TicketSet {
         *origin.tickets.get_or_insert_with(|| self.tickets(&origin.state))

@@ -11,7 +11,7 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
         return None;
     }
     let refused_in = |state: Id| {
-        let local = |p: Pid| judge.graph.layout.fields[p].get(judge.graph.state(state)) as usize;
+        let local = |p: Pid| judge.graph.layout.fields[p].get(&judge.graph.state(state)) as usize;
         judge.model.processes().find(|&p| refused[p][local(p)])
     };
     let path = find.find(None, 1, |_, _, _, _| Some(0), |_, state| refused_in(state).is_some(), Some)?;

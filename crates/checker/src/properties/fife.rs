@@ -5,7 +5,6 @@ use doorway_memory::Pid;
 use super::{Evidence, Violation, waits::any};
 use crate::{
     actor::Actor,
-    components::Steps,
     execution::Path,
     graph::Id,
     judge::{Need, StateSet},
@@ -61,7 +60,7 @@ fn can_wait_on(evidence: &Evidence<'_>, p: Pid, q: Pid) -> bool {
         if is_ahead && endless.contains(state) {
             return true;
         }
-        let steps = judge.graph.successors(state);
+        let steps = judge.graph.steps(state).map(|(_, target)| target);
         let met = steps.map(|target| (target, is_ahead || judge.process_enters(state, q, target)));
         left.extend(met.filter(|&(target, is_ahead)| seen[usize::from(is_ahead)].insert(target)));
     }

@@ -2,9 +2,7 @@
 use doorway_memory::Pid;
 
 use super::{Evidence, Violation, fcfs};
-use crate::{
-    actor::Actor, components::Steps, execution::Path, graph::Id, judge::StateSet, program::Section, real::Finder,
-};
+use crate::{actor::Actor, execution::Path, graph::Id, judge::StateSet, program::Section, real::Finder};
 
 pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Violation> {
     let model = evidence.judge.model;
@@ -57,7 +55,7 @@ fn can_overtake_all(evidence: &Evidence<'_>, set: u32, q: Pid) -> bool {
         if judge.section(state, q) == Section::Critical {
             return true;
         }
-        let next = judge.graph.successors(state);
+        let next = judge.graph.steps(state).map(|(_, target)| target);
         left.extend(next.filter(|&target| seen.insert(target)));
     }
     false

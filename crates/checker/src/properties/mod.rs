@@ -23,7 +23,6 @@ use doorway_memory::{Pid, Property};
 
 use crate::{
     Model,
-    components::Steps,
     error::Error,
     execution::Path,
     graph::Graph,
@@ -102,9 +101,9 @@ pub(crate) fn is_about_states(property: Property) -> bool {
 
 /// The bytes needed to check the properties of the states found so far, on `threads` threads.
 pub(crate) fn bytes_to_judge(graph: &Graph, model: &Model, threads: usize) -> usize {
-    // For each state: sections; and on each thread the largest of what components, entries and shortest paths take.
+    // For each state: sections; and on each thread what components take, and sets of states or entries.
     // (If processes are all alike, one thread checks all of them together.)
-    let (once, on_each) = if model.symmetric { (4 + 24 * model.n, 1) } else { (4, 28 + model.n) };
+    let (once, on_each) = if model.symmetric { (4 + 24 * model.n, 1) } else { (4, 22 + model.n) };
     graph.ids() * (once + on_each * threads)
 }
 

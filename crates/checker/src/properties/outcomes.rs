@@ -3,7 +3,7 @@ use doorway_memory::Pid;
 use rustc_hash::FxHashMap;
 
 use super::{Evidence, Violation};
-use crate::{components::Steps, graph::Id, judge::Judge, program::Program, real::Finder, symmetry};
+use crate::{graph::Id, judge::Judge, program::Program, real::Finder, symmetry};
 
 /// The shortest path to a state whose outcomes break the rule.
 pub(super) fn breach(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Violation> {
@@ -41,7 +41,7 @@ impl Breaches {
         for state in (0..judge.graph.ids() as Id).filter(|&state| judge.graph.exists(state)) {
             let combination = breaches.combination(judge, state);
             obeys.entry(combination).or_insert_with(|| {
-                let packed = judge.graph.state(state);
+                let packed = &judge.graph.state(state);
                 let processes = judge.model.processes().map(|p| {
                     let local = judge.graph.automaton.local(p, judge.graph.layout.fields[p].get(packed));
                     (local.section, &*local.history)
@@ -65,7 +65,7 @@ impl Breaches {
 
     /// The outcomes of all processes in a state, as one number.
     fn combination(&self, judge: &Judge<'_>, state: Id) -> u64 {
-        let packed = judge.graph.state(state);
+        let packed = &judge.graph.state(state);
         self.outcomes.iter().enumerate().fold(0, |combination, (p, outcomes)| {
             let local = judge.graph.layout.fields[p].get(packed);
             combination * outcomes.different + u64::from(outcomes.numbers[local as usize])

@@ -3,7 +3,7 @@ use doorway_memory::Pid;
 
 use crate::{
     actor::{Actor, ActorSet},
-    components::{Marks, Steps, Subgraph},
+    components::{Marks, Subgraph},
     graph::Id,
     judge::{Judge, StateSet},
     model::MAX_PROCESSES,
