@@ -27,7 +27,9 @@ class Child:
     """A Python process that executes a script, with which a test talks in lines."""
 
     def __init__(self, script: str, *arguments: object) -> None:
-        command = [sys.executable, "-c", textwrap.dedent(script), *map(str, arguments)]
+        # Tests that run in the background have Ctrl-C ignored, which a child would inherit.
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        command = [sys.executable, "-c", heed + textwrap.dedent(script), *map(str, arguments)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     @property
