@@ -36,6 +36,7 @@ pub const ABOUT: About = About {
         at(3).k(2).finds(4_814),
         at(3).k(1).finds(28_487),
         at(2).whole().finds(4_200),
+        at(3).k(1).whole().finds(24_293_312).takes("1 minute, 1 GB"),
         at(3).under(&[Tso]).finds(10_308).fences(0),
         at(2).k(1).whole().remote(Some(15), Some(11)),
     ],
