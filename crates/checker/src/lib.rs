@@ -92,7 +92,7 @@ pub use assumptions::Assumptions;
 pub use choice::Choice;
 pub use covering::{Construction, Covering, Outcome, covering};
 pub use error::{Error, Fault};
-pub use every_n::{EveryN, Undecided, every_n, every_n_observed};
+pub use every_n::{EveryN, InOrder, Undecided, every_n, every_n_observed};
 pub use execution::{Execution, Remote, Step};
 use graph::Graph;
 use judge::Judge;

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use doorway_memory::{Home, Name, Queue, Space, Ticket, Value};
+use doorway_memory::{Home, Index, Name, Queue, Space, Ticket, Value};
 
 use crate::{model::Model, view::View};
 
@@ -59,6 +59,7 @@ pub(crate) struct Kind {
     pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
     pub(crate) tally: fn(u64) -> Option<i64>,
     pub(crate) queue: fn(u64) -> Option<Queue>,
+    pub(crate) index: fn(u64) -> Option<Index>,
 }
 
 impl Kind {
@@ -75,6 +76,7 @@ impl Kind {
             domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
             tally: |word| T::of_word(word).tally(),
             queue: |word| T::of_word(word).queue(),
+            index: |word| T::of_word(word).index(),
         }
     }
 }

@@ -42,7 +42,7 @@ impl TicketSet {
     }
 
     #[inline]
-    fn contains(self, number: u32) -> bool {
+    pub(crate) fn contains(self, number: u32) -> bool {
         number < 128 && self.0 >> number & 1 == 1
     }
 
@@ -50,7 +50,7 @@ impl TicketSet {
         127_u32.saturating_sub(self.0.leading_zeros())
     }
 
-    fn numbers(self) -> impl Iterator<Item = u32> {
+    pub(crate) fn numbers(self) -> impl Iterator<Item = u32> {
         let mut left = self.0;
         std::iter::from_fn(move || {
             let number = left.trailing_zeros();
@@ -160,7 +160,31 @@ impl Closing {
     }
 }
 
+impl Closing {
+    /// Maps the numbers of a set to those of another set of the same size, in order.
+    pub(crate) fn between(from: TicketSet, to: TicketSet) -> Closing {
+        let mut numbers = [0; 128];
+        std::iter::zip(from.numbers(), to.numbers()).for_each(|(old, new)| numbers[old as usize] = new as u8);
+        Closing(numbers)
+    }
+}
+
 impl TicketSet {
+    /// Whether zero is in the set.
+    pub(crate) fn has_zero(self) -> bool {
+        self.contains(0)
+    }
+
+    /// Those that are smaller than a number.
+    pub(crate) fn below(self, number: u32) -> TicketSet {
+        TicketSet(self.0 & ((1 << number) - 1))
+    }
+
+    /// The set without zero.
+    pub(crate) fn without_zero(self) -> TicketSet {
+        TicketSet(self.0 & !1)
+    }
+
     /// The set with one more number.
     pub(crate) fn with(self, number: u32) -> TicketSet {
         TicketSet(self.0 | 1 << number)

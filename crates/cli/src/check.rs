@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     name: String,
     #[command(flatten)]
     sizes: Sizes,
-    /// Decides whether exclusion holds for every number of processes at once
+    /// Decides whether exclusion and order hold for every number of processes at once
     #[arg(long, conflicts_with_all = [
         "n", "crashes", "deaths", "aborts", "expiries", "passages", "passages_in_all", "symmetry", "registers", "memory",
         "no_fences", "properties", "lanes", "svg",

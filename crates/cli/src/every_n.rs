@@ -64,6 +64,9 @@ fn smallest(about: &'static About, k: usize, limits: &Limits) -> Result<Real, Fa
 
 fn as_text(about: &About, found: &EveryN, real: &Real) -> String {
     let mut text = format!("{} k={}: {found}\n", about.name, found.k);
+    if let Some(order) = &found.order {
+        let _ = writeln!(text, "{order}");
+    }
     if let Some(Undecided::Crowded(steps)) = &found.undecided {
         text.push_str("the steps that lead to it, and where the processes of the view are then:\n");
         for (i, step) in steps.iter().enumerate() {
@@ -83,6 +86,10 @@ fn as_text(about: &About, found: &EveryN, real: &Real) -> String {
     text
 }
 
+fn names(properties: &[Property]) -> Vec<String> {
+    properties.iter().map(Property::to_string).collect()
+}
+
 fn as_value(about: &About, found: &EveryN, real: &Real) -> Value {
     let (why, steps) = match &found.undecided {
         Some(Undecided::Crowded(steps)) => (Some("too many holders in a view".to_string()), Some(steps.clone())),
@@ -96,6 +103,8 @@ fn as_value(about: &About, found: &EveryN, real: &Real) -> Value {
         "every_n": found.holds(),
         "m": found.m,
         "views": found.views,
+        "holds": found.order.as_ref().map(|order| names(&order.holds)),
+        "not_decided": found.order.as_ref().map(|order| names(&order.open)),
         "undecided": why,
         "steps": steps,
         "fails_for": fails_for,

@@ -71,6 +71,7 @@ mod cost;
 mod count;
 #[doc = include_str!("glossary.md")]
 pub mod glossary {}
+mod index;
 mod linked;
 mod local;
 mod memory;
@@ -86,6 +87,7 @@ mod value;
 
 pub use cost::{Cost, FailedCas};
 pub use count::Count;
+pub use index::Index;
 pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};
 pub use memory::Memory;

@@ -134,6 +134,27 @@ impl Name {
         Name { text, indices: [None; 4] }
     }
 
+    /// The name without its indices.
+    ///
+    /// ```
+    /// # use doorway_memory::Name;
+    /// assert_eq!(Name::new("flag").index(2).text(), "flag");
+    /// ```
+    #[must_use]
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// The indices, in order.
+    ///
+    /// ```
+    /// # use doorway_memory::Name;
+    /// assert!(Name::new("Want").index(2).index(0).indices().eq([2, 0]));
+    /// ```
+    pub fn indices(&self) -> impl Iterator<Item = usize> {
+        self.indices.into_iter().flatten()
+    }
+
     /// The name with one more index.
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt::{self, Debug};
 
-use crate::{Queue, Ticket};
+use crate::{Index, Queue, Ticket};
 
 /// A value of a register: anything that fits one machine word.
 ///
@@ -95,6 +95,17 @@ pub trait Value: Copy + Eq + Debug + Send + Sync {
     /// ```
     #[must_use]
     fn tally(self) -> Option<i64> {
+        None
+    }
+
+    /// The position, if this is an [`Index`](crate::Index).
+    ///
+    /// ```
+    /// use doorway_memory::{Index, Value};
+    /// assert_eq!((Index::first_of(3).index(), 7_u64.index()), (Some(Index::first_of(3)), None));
+    /// ```
+    #[must_use]
+    fn index(self) -> Option<Index> {
         None
     }
 

@@ -6,6 +6,7 @@ mod compare;
 mod covering;
 mod danek_golab;
 mod deaths;
+mod every_n;
 mod expiries;
 mod knobs;
 mod limits;

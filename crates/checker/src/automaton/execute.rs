@@ -67,6 +67,36 @@ pub(crate) fn look(
     Ok((view.access, view.whereabouts().0))
 }
 
+/// How far a process has come, halted before its next access or at a new turn of a loop over all processes.
+pub(crate) struct Advanced {
+    pub(crate) section: Section,
+    pub(crate) history: Vec<Word>,
+    /// The access performed; if none was, the one before which the process was halted.
+    pub(crate) access: Option<Access>,
+    pub(crate) written: u64,
+    /// Whether it was halted at a new turn.
+    pub(crate) is_turn: bool,
+}
+
+/// Executes process `p`, one of `n`, to its next access or to a new turn of a loop over all processes. If there is a word, it
+/// performs one access first, on a register that holds the word.
+pub(crate) fn advance(
+    program: &dyn Program,
+    n: usize,
+    p: Pid,
+    section: Section,
+    history: Vec<Word>,
+    word: Option<u64>,
+) -> Result<Advanced, Error> {
+    let setting = Setting::PLAIN;
+    let mut view =
+        word.map_or_else(|| View::look(history.clone(), setting), |w| View::step(history.clone(), setting, w));
+    view.pauses = Some(n);
+    let (section, view) = guarded(program, p, section, view)?;
+    let View { history, access, written, paused: is_turn, .. } = view;
+    Ok(Advanced { section, history, access, written, is_turn })
+}
+
 fn guarded(program: &dyn Program, p: Pid, section: Section, mut view: View) -> Result<(Section, View), Error> {
     view.process = p;
     let outcome = catch_unwind(AssertUnwindSafe(|| program.run(&mut view, p, section)));

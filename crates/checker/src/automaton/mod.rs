@@ -34,7 +34,7 @@ use crate::{
     view::Word,
 };
 use execute::unfounded;
-pub(crate) use execute::{Ran, broken, is_noticed, look, run};
+pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
 pub(crate) use learn::Missing;
 
 /// Passages left, when there is no limit.

@@ -1,27 +1,46 @@
-//! Exclusion for every number of processes at once, by view abstraction.
+//! Safety properties for every number of processes at once, by view abstraction.
 //!
 //! After P. A. Abdulla, F. Haziza, L. Holík, *All for the price of few*, 2013. A *view* of a state is what is left of it
-//! if all but m processes are forgotten: the registers, and the local states of these m, with their tickets renumbered.
-//! The search keeps a set of views and closes it under steps. Either a process of the view takes a step; or another
-//! process does, of which the view does not tell. For that, every process that fits is added to the view: one with
-//! which all views of these m + 1 processes are in the set.
+//! if all but m processes, its *members*, are forgotten: the shared registers, and the members' local states and own
+//! registers, with their tickets renumbered. The search keeps a set of views and closes it under steps. Either a member takes
+//! a step; or another process does, of which the view does not tell. For that, every process that fits is added to the view:
+//! one with which all views of these m + 1 processes are in the set.
 //!
 //! By induction, the views of every reachable state of any number of processes are in the set at the end. So if none of
 //! them has more than k holders, no reachable state has: k + 1 holders would be in one of its views, as m > k. The
 //! converse does not hold: a set may have views of no reachable state. Then nothing is decided.
 //!
-//! The argument needs that processes are all alike, that no register belongs to one process, and that neither
-//! registers nor steps depend on the number of processes. What is not so is refused: see [`every_n`].
+//! The argument needs that processes differ in nothing but the order of their numbers, and that steps do not depend on the
+//! number of processes, except that a loop goes through all of them. What is not so is refused: see [`every_n`].
+//! docs/every-n.md has the argument at length.
 //!
-//! `views.rs` has the views and their steps; docs/every-n.md has the argument at length, and what is said here of registers
-//! whose values would grow with the number of processes.
+//! | | |
+//! |---|---|
+//! | `registers.rs` | which registers are shared, and which are one of each process |
+//! | `process.rs` | the steps of one process, whatever its number; and the tests that this is all that they depend on |
+//! | `tables.rs` | local states and values, numbered |
+//! | `config.rs` | what a view has; adding and forgetting a process |
+//! | `steps.rs` | the steps of a member of a view |
+//! | `extension.rs` | the steps of other processes, as the members see them |
+//! | `order.rs` | the order in which processes arrive and enter |
+//! | `renumber.rs` | tickets, and what is forgotten |
+//! | `views.rs` | the set of views |
+mod config;
+mod extension;
+mod order;
+mod process;
+mod registers;
+mod renumber;
+mod steps;
+mod tables;
 mod views;
 
 use std::fmt;
 
-use doorway_memory::Queue;
+use doorway_memory::{Property, Queue};
 
 use crate::{Error, Subject, error::Fault, model::Model, symmetry, tickets::WIDTHS};
+use process::Processes;
 use views::Views;
 
 /// What was found for every number of processes.
@@ -34,6 +53,21 @@ pub struct EveryN {
     /// How many views there are.
     pub views: usize,
     /// Why nothing is decided; none if exclusion holds for every number of processes.
+    pub undecided: Option<Undecided>,
+    /// What was found about the order of processes. It is looked for only if exclusion holds.
+    pub order: Option<InOrder>,
+}
+
+/// What was found about the order in which processes enter, for every number of processes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InOrder {
+    /// How many views there are, with the order of arrivals.
+    pub views: usize,
+    /// The properties that hold.
+    pub holds: Vec<Property>,
+    /// Those that are not decided.
+    pub open: Vec<Property>,
+    /// Why none is decided, if that has the same reason for all of them.
     pub undecided: Option<Undecided>,
 }
 
@@ -49,6 +83,22 @@ pub enum Undecided {
     Interrupted,
     /// A view has more than k holders. The steps that lead to it may be those of no real execution.
     Crowded(Vec<String>),
+}
+
+/// Why the search ends before the set is closed.
+#[derive(Debug)]
+enum Stop {
+    /// The argument does not apply.
+    Refused(String),
+    /// Something has become known of the tally or the queue, so that the set has to be made again.
+    Stale,
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Error(error)
+    }
 }
 
 impl EveryN {
@@ -76,8 +126,27 @@ impl fmt::Display for EveryN {
     }
 }
 
-/// The numbers of processes for which an algorithm is made, besides the smallest ones: what depends on them shows.
-const SIZES: [usize; 2] = [64, 1000];
+impl fmt::Display for InOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed =
+            |properties: &[Property]| properties.iter().map(Property::to_string).collect::<Vec<_>>().join(", ");
+        let all = [&self.holds[..], &self.open[..]].concat();
+        match &self.undecided {
+            Some(Undecided::DoesNotApply(why)) => {
+                return write!(f, "{} not decided for every n: {why}", listed(&all));
+            }
+            Some(_) => return write!(f, "{} not decided for every n: too many views", listed(&all)),
+            None if self.holds.is_empty() => return write!(f, "{} not decided for every n", listed(&self.open)),
+            None => {}
+        }
+        let hold = if self.holds.len() == 1 { "holds" } else { "hold" };
+        write!(f, "{} {hold} for every n ({} views with the order of arrivals)", listed(&self.holds), self.views)?;
+        if self.open.is_empty() { Ok(()) } else { write!(f, "; {} not decided", listed(&self.open)) }
+    }
+}
+
+/// The largest number of processes for which an algorithm is made: what depends on it shows.
+const LARGEST: usize = 200;
 
 /// The most views that are searched.
 const LIMIT: usize = 2_000_000;
@@ -109,71 +178,101 @@ pub fn every_n_observed(
     make: impl Fn(usize) -> Option<Subject>,
     observer: &mut dyn FnMut(usize) -> bool,
 ) -> Result<EveryN, Error> {
-    let mut found = with_views_of(k, k + 1, &make, observer)?;
-    if matches!(found.undecided, Some(Undecided::Crowded(_))) && k + 3 <= symmetry::MOST {
-        // More precise, and larger.
-        found = with_views_of(k, k + 2, &make, observer)?;
+    let mut found = with_views_of(k, Precision { m: k + 1, is_forgetful: true }, &make, observer)?;
+    let more_precise = [Precision { m: k + 1, is_forgetful: false }, Precision { m: k + 2, is_forgetful: false }];
+    for precision in more_precise {
+        if matches!(found.undecided, Some(Undecided::Crowded(_))) && precision.m < symmetry::MOST {
+            found = with_views_of(k, precision, &make, observer)?;
+        }
     }
     Ok(found)
 }
 
+/// How much views have: the more, the more can be decided, and the more views there are.
+#[derive(Clone, Copy)]
+struct Precision {
+    m: usize,
+    is_forgetful: bool,
+}
+
 fn with_views_of(
     k: usize,
-    m: usize,
+    precision: Precision,
     make: &impl Fn(usize) -> Option<Subject>,
     observer: &mut dyn FnMut(usize) -> bool,
 ) -> Result<EveryN, Error> {
-    let does_not_apply =
-        |why: &str| Ok(EveryN { k, m, views: 0, undecided: Some(Undecided::DoesNotApply(why.to_string())) });
-    if m + 1 > symmetry::MOST {
-        return does_not_apply("views of so many processes are not searched");
+    let m = precision.m;
+    let mut found = EveryN { k, m, views: 0, undecided: None, order: None };
+    let closed = closed(make, k, precision, false, observer)?;
+    (found.views, found.undecided) = (closed.views(), closed.undecided);
+    if found.holds() {
+        let all = [Property::Fcfs, Property::KFcfs, Property::Fife];
+        let Closed { views, undecided } = self::closed(make, k, precision, true, observer)?;
+        let lacks = |property: &Property| views.as_ref().is_none_or(|views| views.order.lacks(*property, k));
+        let (open, holds) = all.into_iter().partition(|property| undecided.is_some() || lacks(property));
+        found.order = Some(InOrder { views: views.map_or(0, |views| views.len()), holds, open, undecided });
     }
-    let Some(subject) = make(m + 1) else { return does_not_apply("it is not made for so few processes") };
-    // A queue in a word has room for a few processes only; other memories have no such limit.
-    let sizes = if has_queue(&subject) { [m + 2, Queue::MOST, Queue::MOST] } else { [m + 2, SIZES[0], SIZES[1]] };
-    let Some(others) = sizes.into_iter().map(make).collect::<Option<Vec<Subject>>>() else {
-        return does_not_apply("it is not made for every number of processes");
-    };
-    if subject.program.is_part() || !subject.program.is_symmetric() && !has_queue(&subject) {
-        return does_not_apply("its processes are not all alike: they use their numbers");
-    }
-    if others.iter().any(|other| !same_registers(&subject, other)) {
-        return does_not_apply("its registers depend on the number of processes");
-    }
-    let (views, undecided) = closed(&subject, k, m, observer)?;
-    for other in &others {
-        if !views.is_alike(other)? {
-            return does_not_apply("its steps depend on the number of processes");
-        }
-    }
-    Ok(EveryN { k, m, views: views.len(), undecided })
+    Ok(found)
 }
 
 fn has_queue(subject: &Subject) -> bool {
     subject.registers.of(&Model::new(1)).iter().any(|register| (register.kind.queue)(register.init).is_some())
 }
 
-fn same_registers(a: &Subject, b: &Subject) -> bool {
-    let shape = |subject: &Subject| -> Vec<(String, u64)> {
-        let registers = subject.registers.of(&Model::new(1));
-        registers.iter().map(|register| (register.name.to_string(), register.init)).collect()
-    };
-    shape(a) == shape(b)
+/// The algorithm, made for several numbers of processes; or why that is not possible.
+fn made(make: &impl Fn(usize) -> Option<Subject>, k: usize, m: usize) -> Result<Vec<(usize, Subject)>, String> {
+    if m + 1 > symmetry::MOST {
+        return Err("views of so many processes are not searched".to_string());
+    }
+    let few = make(m + 1).ok_or("it is not made for so few processes")?;
+    if few.program.is_part() {
+        return Err("it is not a lock".to_string());
+    }
+    // A queue in a word has room for a few processes only; other memories have no such limit.
+    let sizes = if has_queue(&few) { vec![Queue::MOST, k + 1, m + 2] } else { vec![k + 6, k + 1, 64, LARGEST] };
+    let made = sizes.into_iter().map(|n| Some((n, make(n)?))).collect::<Option<Vec<_>>>();
+    made.ok_or_else(|| "it is not made for every number of processes".to_string())
 }
 
-/// The set of views, closed under steps.
-fn closed<'a>(
-    subject: &'a Subject,
+/// A set of views, closed under steps; or why it is not.
+struct Closed {
+    views: Option<Views>,
+    undecided: Option<Undecided>,
+}
+
+impl Closed {
+    fn refused(why: String) -> Closed {
+        Closed { views: None, undecided: Some(Undecided::DoesNotApply(why)) }
+    }
+
+    fn views(&self) -> usize {
+        self.views.as_ref().map_or(0, Views::len)
+    }
+}
+
+fn closed(
+    make: &impl Fn(usize) -> Option<Subject>,
     k: usize,
-    m: usize,
+    Precision { m, is_forgetful }: Precision,
+    observes: bool,
     observer: &mut dyn FnMut(usize) -> bool,
-) -> Result<(Views<'a>, Option<Undecided>), Error> {
+) -> Result<Closed, Error> {
     for wide in WIDTHS {
-        match Views::new(subject, k, m, wide)
-            .and_then(|mut views| views.close(LIMIT, observer).map(|undecided| (views, undecided)))
-        {
-            Err(Error::Broken { fault: Fault::TicketArithmetic, .. }) if wide < WIDTHS[WIDTHS.len() - 1] => {}
-            Err(error) => return Err(error),
+        let subjects = match made(make, k, m) {
+            Ok(subjects) => subjects,
+            Err(why) => return Ok(Closed::refused(why)),
+        };
+        let views = Processes::new(subjects, wide).and_then(|processes| Views::new(processes, k, m));
+        let closed = views.and_then(|mut views| {
+            (views.observes, views.is_forgetful) = (observes, is_forgetful);
+            views.close(LIMIT, observer).map(|undecided| Closed { views: Some(views), undecided })
+        });
+        match closed {
+            Err(Stop::Error(Error::Broken { fault: Fault::TicketArithmetic, .. }))
+                if wide < WIDTHS[WIDTHS.len() - 1] => {}
+            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::Refused(why)) => return Ok(Closed::refused(why)),
+            Err(Stop::Stale) => unreachable!("the search begins again then"),
             Ok(closed) => return Ok(closed),
         }
     }

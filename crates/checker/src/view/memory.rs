@@ -4,7 +4,7 @@ use std::{
     panic::Location,
 };
 
-use doorway_memory::{Claim, Linked, Local, Memory, Narrow, Number, Pid, Ticket, Value};
+use doorway_memory::{Claim, Index, Linked, Local, Memory, Narrow, Number, Pid, Ticket, Value};
 
 use super::{Halt, IDLE_LIMIT, IDLE_WORDS_LIMIT, View, What};
 use crate::{
@@ -155,6 +155,29 @@ impl Memory for View {
                 }
             }
         }
+    }
+
+    // The loops over `0..n` are those of the interface, except that their state tells that it has an index.
+    fn fold<S: Local>(
+        &mut self,
+        n: usize,
+        state: S,
+        body: impl Fn(&mut Self, S, usize) -> Result<S, Halt>,
+    ) -> Result<S, Halt> {
+        self.turns((Index::first_of(n), state), |m, (i, state)| {
+            m.begin_turn(n)?;
+            Ok(if i.at < n { Continue((i.next(), body(m, state, i.at)?)) } else { Break(state) })
+        })
+    }
+
+    fn all(&mut self, n: usize, holds: impl Fn(&mut Self, usize) -> Result<bool, Halt>) -> Result<bool, Halt> {
+        self.turns(Index::first_of(n), |m, i| {
+            m.begin_turn(n)?;
+            match i.at < n {
+                true => Ok(if holds(m, i.at)? { Continue(i.next()) } else { Break(false) }),
+                false => Ok(Break(true)),
+            }
+        })
     }
 
     fn until<T: Value>(&mut self, reg: &Handle<T>, holds: impl Fn(T) -> bool + Sync) -> Result<(), Halt> {

@@ -99,6 +99,12 @@ pub struct View {
     pub(crate) expired: bool,
     /// Whether it has been told.
     pub(crate) told: bool,
+    /// Halts the process at each new turn of a loop over this many.
+    pub(crate) pauses: Option<usize>,
+    /// Whether it was halted at a new turn.
+    pub(crate) paused: bool,
+    /// Whether the history is not the given one any more.
+    is_changed: bool,
     idle: usize,
     idle_words: usize,
     deaf: usize,
@@ -137,6 +143,9 @@ impl View {
             space: None,
             expired: false,
             told: false,
+            pauses: None,
+            paused: false,
+            is_changed: false,
             idle: 0,
             idle_words: 0,
             deaf: 0,
@@ -158,6 +167,7 @@ impl View {
     pub(crate) fn forget_after(&mut self, len: usize) {
         self.history.truncate(len);
         self.at = len;
+        self.is_changed = true;
     }
 
     fn fault(&mut self, fault: Fault) -> Halt {
@@ -183,10 +193,21 @@ impl View {
         self.history.push(Word { bits, what, kind });
         self.at = self.history.len();
         self.idle_words += 1;
+        self.is_changed = true;
     }
 
     fn mark(&mut self, what: What) {
         self.push(what, u64::from(what == What::Broken), Kind::of::<bool>());
+    }
+
+    /// A turn of a loop over `n` begins. If it is a new one, and the view pauses there, the process is halted. A turn with
+    /// which the given history ends is not new.
+    fn begin_turn(&mut self, n: usize) -> Result<(), Halt> {
+        if self.pauses != Some(n) || self.halted || !self.is_changed || self.at < self.history.len() {
+            return Ok(());
+        }
+        self.paused = true;
+        Err(self.halt())
     }
 
     /// The word of a value that is stored; it is a fault if the word is that of another value.

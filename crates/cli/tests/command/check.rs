@@ -61,15 +61,27 @@ fn deaths_and_aborts_are_refused_for_locks_without_recovery_or_abort() {
 fn every_n_is_decided_or_not_at_all() {
     let output = doorway(&["check", "ticket-k", "-k", "2", "--every-n"]);
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stdout), "ticket-k k=2: exclusion holds for every n (m = 3, 5458 views)\n");
+    assert_eq!(
+        text(&output.stdout),
+        "ticket-k k=2: exclusion holds for every n (m = 3, 5458 views)\n\
+         k-fcfs, fife hold for every n (11320 views with the order of arrivals); fcfs not decided\n"
+    );
+    let output = doorway(&["check", "bakery", "--every-n"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        text(&output.stdout),
+        "bakery k=1: exclusion holds for every n (m = 2, 2596 views)\n\
+         fcfs, k-fcfs, fife hold for every n (3384 views with the order of arrivals)\n"
+    );
     let found = json(&["check", "gottlieb", "-k", "1", "--every-n", "--json"]);
     assert_eq!((&found["every_n"], &found["m"], &found["views"]), (&true.into(), &2.into(), &14.into()));
+    assert_eq!((&found["holds"], &found["not_decided"][0]), (&Vec::<String>::new().into(), &"fcfs".into()));
 
     for (name, why) in [
-        ("bakery", "its processes are not all alike"),
+        ("k-bakery", "its registers depend on the number of processes"),
         ("log-k", "its registers depend on the number of processes"),
         ("colored-ticket", "it is not made for every number of processes"),
-        ("fischer-queue-names", "its processes are not all alike"),
+        ("fischer-queue-names", "or on more than the order of their numbers"),
     ] {
         let output = doorway(&["check", name, "--every-n"]);
         assert_eq!(output.status.code(), Some(2), "{name}");

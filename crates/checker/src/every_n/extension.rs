@@ -1,0 +1,202 @@
+//! The steps of processes that a view does not have.
+//!
+//! A process is added to a view if it fits: if all views of these m + 1 processes are in the set. Only a process whose step the
+//! members can see has to be added. It is found by what is known of it: the set has a view of it with any m - 1 members.
+use std::hash::BuildHasher;
+
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+use super::{
+    Stop,
+    config::{Config, Member, NOWHERE, position},
+    process::Target,
+    renumber::Among,
+    steps::side,
+    views::Views,
+};
+use crate::program::Section;
+
+/// A process as it is alone, and how it is related to the other members of a view: where it is in their order, where its loop
+/// and theirs are, and where its tickets are among theirs and those of shared registers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Writer {
+    alone: Member,
+    gap: usize,
+    loops: Box<[u8]>,
+    among: Box<[Among]>,
+}
+
+/// The processes whose next step others can see, and that are with certain m - 1 members in a view.
+#[derive(Default)]
+pub(super) struct Writers {
+    known: Vec<Writer>,
+    /// The views that were extended by them.
+    users: Vec<u32>,
+}
+
+impl Views {
+    /// The steps of processes that the view does not have, as its members see them.
+    ///
+    /// Such a process is in a view with all but one of the members. That one is chosen for which there are the fewest.
+    pub(super) fn steps_of_others(&mut self, view: &Config, number: usize) -> Result<(), Stop> {
+        let mut fewest: Option<(usize, Config, usize)> = None;
+        for left_out in 0..self.m {
+            let smaller = self.normal(&view.without(left_out))?;
+            let writers = self.writers.get(&smaller).map_or(0, |writers| writers.known.len());
+            if fewest.as_ref().is_none_or(|&(.., fewest)| writers < fewest) {
+                fewest = Some((left_out, smaller, writers));
+            }
+        }
+        let Some((left_out, smaller, _)) = fewest else { return Ok(()) };
+        let writers = self.writers.entry(smaller).or_default();
+        writers.users.push(number as u32);
+        let writers = writers.known.clone();
+        let others = self.tickets(&view.without(left_out));
+        for Writer { alone, gap: known_gap, loops, among } in writers {
+            for (around, image) in self.placements(view, self.tickets_of(&alone), Some((others, &among)))? {
+                let writer = self.with_tickets(alone, image)?;
+                let gaps = if self.has_own_registers() { 0..=self.m } else { self.m..=self.m };
+                for (gap, larger) in gaps.flat_map(|gap| self.extended(&around, gap, writer)).collect::<Vec<_>>() {
+                    // Without the member that was left out, it is the view that is known; the order of processes that are all
+                    // alike does not matter.
+                    let other = left_out + usize::from(left_out >= gap);
+                    let known = larger.without(other);
+                    let is_known = gap - usize::from(other < gap) == known_gap
+                        && known.members.iter().map(|member| member.at).eq(loops.iter().copied());
+                    if self.has_own_registers() && !is_known || !self.fits(&larger, gap, other, number)? {
+                        continue;
+                    }
+                    let Member { local, at, .. } = larger.members[gap];
+                    for after in self.steps(&larger, gap)? {
+                        let text = || ("another process", local, side(at, gap));
+                        self.add_step(&after.without(gap), number, text)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A process that the view does not have asks where it is in the queue, which also bounds how many are before members that
+    /// are before it. All smaller bounds are tried.
+    pub(super) fn questions_of_others(&mut self, view: &Config, number: usize) -> Result<(), Stop> {
+        let asked = self.processes.questions.asked as u8;
+        for p in view.in_queue() {
+            let Member { local, at, rank, bound, .. } = view.members[p];
+            for smaller in rank.unwrap_or(0)..bound.min(asked) {
+                let mut bounded = view.clone();
+                bounded.members[p].bound = smaller;
+                self.add_step(&bounded, number, || ("another process", local, side(at, p)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The view with one more process in a gap, in every way: where its loop is, where in the queue it is, and in which order it
+    /// and the others have arrived.
+    fn extended(&self, view: &Config, gap: usize, new: Member) -> Vec<(usize, Config)> {
+        let places: Vec<u8> = match new.at {
+            NOWHERE => vec![NOWHERE],
+            0 => (0..position(gap)).collect(),
+            1 => vec![position(gap)],
+            _ => (position(gap) + 1..=2 * self.m as u8 + 2).collect(),
+        };
+        let queued = view.in_queue().len() as u8;
+        let ranks: Vec<Option<u8>> = if new.rank.is_some() { (0..=queued).map(Some).collect() } else { vec![None] };
+        let mut found = Vec::new();
+        for (&at, &rank) in places.iter().flat_map(|at| ranks.iter().map(move |rank| (at, rank))) {
+            for mut larger in view.with(gap, Member { at, ..new }) {
+                if let Some(rank) = rank {
+                    let others = larger.members.iter_mut().enumerate().filter(|&(p, _)| p != gap);
+                    for other in others.filter_map(|(_, other)| other.rank.as_mut()) {
+                        *other += u8::from(*other >= rank);
+                    }
+                    larger.members[gap].rank = Some(rank);
+                }
+                found.push(larger);
+            }
+        }
+        if self.observes {
+            found = found.into_iter().flat_map(|larger| self.related(larger, gap)).collect();
+        }
+        found.into_iter().map(|larger| (gap, larger)).collect()
+    }
+
+    /// All relations between a new member and the others that are possible in their sections.
+    fn related(&self, larger: Config, new: usize) -> Vec<Config> {
+        let sections: Vec<Section> = larger.members.iter().map(|member| self.processes.section(member.local)).collect();
+        let pairs = (0..larger.members.len()).filter(|&p| p != new).flat_map(|p| [(p, new), (new, p)]);
+        let mut found = vec![larger];
+        for (p, q) in pairs.filter(|&(p, _)| sections[p] == Section::Wait) {
+            let may_be_late = matches!(sections[q], Section::Doorway | Section::Wait);
+            let with = |config: &Config, late: u8, ahead: u8| {
+                let mut config = config.clone();
+                config.members[p].late |= late << q;
+                config.members[p].ahead |= ahead << q;
+                config
+            };
+            let mut more = Vec::new();
+            for config in &found {
+                // It may be ahead from an earlier passage, and late again.
+                more.extend([with(config, 0, 1)]);
+                if may_be_late {
+                    more.extend([with(config, 1, 0), with(config, 1, 1)]);
+                }
+            }
+            found.extend(more);
+        }
+        found
+    }
+
+    /// Whether the views of a state of m + 1 processes that have this member are in the set; the one without it is. The one without
+    /// `last` probably is, and is looked for last. If one of them is not, it is noted that the view waits for it.
+    fn fits(&mut self, larger: &Config, new: usize, last: usize, number: usize) -> Result<bool, Stop> {
+        for left_out in (0..=self.m).filter(|&p| p != new && p != last).chain([last]) {
+            let smaller = self.normal(&larger.without(left_out))?;
+            if !self.contains(&smaller) {
+                self.missing.push((FxBuildHasher.hash_one(&smaller), number as u32));
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The views that have to be looked at again, because of a process that may fit into them now: `added` are the views that
+    /// are new since the last time.
+    pub(super) fn take_views_to_extend(&mut self, added: usize) -> FxHashSet<u32> {
+        let added: FxHashSet<u64> = self.list[added..].iter().map(|view| FxBuildHasher.hash_one(view)).collect();
+        let mut again: FxHashSet<u32> = std::mem::take(&mut self.with_more_writers);
+        again.extend(self.missing.iter().filter(|(hash, _)| added.contains(hash)).map(|&(_, number)| number));
+        // They will wait again, if need be.
+        self.missing.retain(|(_, number)| !again.contains(number));
+        again
+    }
+
+    /// Remembers a member if others can see its next step: it changes a shared register, or a register of another process.
+    /// What it adds to the tally is its own, and how it joins or leaves the queue does not change the order of the others.
+    pub(super) fn note_writer(&mut self, view: &Config, member: usize) -> Result<(), Stop> {
+        let Member { local, at, .. } = view.members[member];
+        let look = self.processes.look(local, side(at, member))?;
+        let is_seen = match look.target {
+            Target::Shared(slot) => self.tally != Some(slot) && self.queue != Some(slot),
+            Target::Other(_) => true,
+            Target::Nothing | Target::Own(_) => false,
+        };
+        if !is_seen || look.op.is_none_or(|op| op.is_read()) {
+            return Ok(());
+        }
+        let smaller = view.without(member);
+        let others = self.tickets(&smaller);
+        let mine = self.tickets_of(&view.members[member]).without_zero();
+        let among = mine.numbers().map(|ticket| Among::of(ticket, others)).collect();
+        let loops = view.members.iter().map(|member| member.at).collect();
+        let writer = Writer { alone: self.alone(view, member)?, gap: member, loops, among };
+        let smaller = self.normal(&smaller)?;
+        let writers = self.writers.entry(smaller).or_default();
+        if !writers.known.contains(&writer) {
+            writers.known.push(writer);
+            self.with_more_writers.extend(writers.users.drain(..));
+        }
+        Ok(())
+    }
+}

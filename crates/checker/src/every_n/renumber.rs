@@ -1,0 +1,161 @@
+//! The tickets of views, renumbered: only their order and small gaps between them are kept.
+use super::{
+    Stop,
+    config::{Config, Member, NOWHERE, UNKNOWN, position},
+    views::Views,
+};
+use crate::{
+    program::Section,
+    tickets::{Closing, TicketSet},
+};
+
+/// Where a ticket is among others: which of them it is, or below which it is and above the one before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Among {
+    Is(u8),
+    Below(u8),
+}
+
+impl Among {
+    pub(super) fn of(ticket: u32, others: TicketSet) -> Among {
+        let smaller = others.below(ticket).len() as u8;
+        if others.contains(ticket) { Among::Is(smaller) } else { Among::Below(smaller) }
+    }
+}
+
+impl Views {
+    /// A member as if it were the only one.
+    pub(super) fn alone(&mut self, config: &Config, member: usize) -> Result<Member, Stop> {
+        let it = config.members[member];
+        let at = match it.at {
+            NOWHERE => NOWHERE,
+            at => u8::from(at >= position(member)) + u8::from(at > position(member)),
+        };
+        let tickets = self.tickets_of(&it);
+        let closing = Closing::of(tickets, TicketSet::EMPTY, self.processes.tables.wide);
+        let it = self.with_tickets(it, closing.image(tickets))?;
+        Ok(Member { at, rank: it.rank.map(|_| 0), late: 0, ahead: 0, ..it })
+    }
+
+    pub(super) fn tickets_of(&self, member: &Member) -> TicketSet {
+        let tables = &self.processes.tables;
+        let known = (0..self.families()).filter(|&family| member.own[family] != UNKNOWN);
+        let own = known.map(|family| tables.value_tickets(self.shared() + family, member.own[family]));
+        own.fold(tables.local(member.local).tickets, TicketSet::union)
+    }
+
+    pub(super) fn tickets(&self, config: &Config) -> TicketSet {
+        let shared = config.shared.iter().enumerate();
+        let shared = shared.map(|(slot, &value)| self.processes.tables.value_tickets(slot, value));
+        let members = config.members.iter().map(|member| self.tickets_of(member));
+        shared.chain(members).fold(TicketSet::EMPTY.with_zero(), TicketSet::union)
+    }
+
+    /// A member with its tickets renumbered.
+    pub(super) fn with_tickets(&mut self, mut member: Member, image: TicketSet) -> Result<Member, Stop> {
+        let all = self.tickets_of(&member);
+        if all == image {
+            return Ok(member);
+        }
+        let numbering = Closing::between(all, image);
+        self.renumber_member(&mut member, &numbering)?;
+        Ok(member)
+    }
+
+    fn renumber_member(&mut self, member: &mut Member, closing: &Closing) -> Result<(), Stop> {
+        let image = closing.image(self.processes.tables.local(member.local).tickets);
+        member.local = self.processes.tables.renumbered_local(member.local, image)?;
+        let (shared, families) = (self.shared(), self.families());
+        let tables = &mut self.processes.tables;
+        for (family, value) in member.own[..families].iter_mut().enumerate().filter(|(_, value)| **value != UNKNOWN) {
+            let image = closing.image(tables.value_tickets(shared + family, *value));
+            *value = tables.renumbered_value(shared + family, *value, image)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn renumber(&mut self, config: &Config, closing: &Closing) -> Result<Config, Stop> {
+        let mut renumbered = config.clone();
+        for (slot, value) in renumbered.shared.iter_mut().enumerate() {
+            let tables = &mut self.processes.tables;
+            let image = closing.image(tables.value_tickets(slot, *value));
+            *value = tables.renumbered_value(slot, *value, image)?;
+        }
+        for member in &mut renumbered.members {
+            self.renumber_member(member, closing)?;
+        }
+        Ok(renumbered)
+    }
+
+    /// The positions that some more tickets may have among those of a state, in their order: the state with room made for them,
+    /// and their new numbers. It may be known where they are among some of the tickets.
+    pub(super) fn placements(
+        &mut self,
+        config: &Config,
+        more: TicketSet,
+        known: Option<(TicketSet, &[Among])>,
+    ) -> Result<Vec<(Config, TicketSet)>, Stop> {
+        let zero = if more.has_zero() { TicketSet::EMPTY.with_zero() } else { TicketSet::EMPTY };
+        let mut found = vec![(config.clone(), zero, known.map(|(others, _)| others))];
+        for i in 0..more.without_zero().len() as usize {
+            let mut longer = Vec::new();
+            for (config, placed, others) in found {
+                let tickets = self.tickets(&config).union(placed);
+                for (closing, number) in Closing::around_any(tickets, self.processes.tables.wide) {
+                    let placed = closing.image(placed);
+                    let others = others.map(|others| closing.image(others));
+                    let is_there = match (others, known) {
+                        (Some(others), Some((_, among))) => Among::of(number, others) == among[i],
+                        _ => true,
+                    };
+                    let is_in_order = number != 0 && (placed.without_zero().is_empty() || number > placed.largest());
+                    if is_there && is_in_order {
+                        longer.push((self.renumber(&config, &closing)?, placed.with(number), others));
+                    }
+                }
+            }
+            found = longer;
+        }
+        Ok(found.into_iter().map(|(config, placed, _)| (config, placed)).collect())
+    }
+
+    /// A state with its tickets' gaps closed and, if processes are all alike, its members sorted; of a view also without what
+    /// is forgotten.
+    pub(super) fn normal(&mut self, config: &Config) -> Result<Config, Stop> {
+        let mut config = config.clone();
+        if !self.is_exact {
+            self.forget(&mut config);
+        }
+        let closing = Closing::of(self.tickets(&config), TicketSet::EMPTY, self.processes.tables.wide);
+        let mut normal = self.renumber(&config, &closing)?;
+        normal.close_ranks();
+        if !self.has_own_registers() {
+            normal.sort();
+        }
+        Ok(normal)
+    }
+
+    /// Forgets the number in the tally: what matters of it is in the members, or nothing. A forgetful search also forgets the
+    /// tickets in own registers of processes that do not wait: they are often of earlier passages, and whoever reads one may
+    /// then find any.
+    fn forget(&self, config: &mut Config) {
+        if let Some(slot) = self.tally {
+            config.shared[slot] = 0;
+        }
+        if !self.is_forgetful {
+            return;
+        }
+        for member in &mut config.members {
+            if self.processes.section(member.local) != Section::Wait {
+                for family in (0..self.families()).filter(|&family| self.has_tickets(family)) {
+                    member.own[family] = UNKNOWN;
+                }
+            }
+        }
+    }
+
+    /// Whether the registers of a family hold tickets.
+    pub(super) fn has_tickets(&self, family: usize) -> bool {
+        !self.processes.tables.value_tickets(self.shared() + family, 0).is_empty()
+    }
+}

@@ -1,0 +1,100 @@
+//! The views of all reachable states of a few processes are in the set.
+use rustc_hash::FxHashSet;
+
+use super::{
+    super::{Closed, Precision, closed, config::Config, every_n, views::Views},
+    bakery, gottlieb, queue, test_and_set, ticket_k, ticket_lock,
+};
+use crate::{Model, Property, Subject};
+
+/// Every reachable state of `n` processes has its views in the set, for the fewest also with the order of arrivals; and there are
+/// as many states as the ordinary search finds.
+fn is_covered(k: usize, n: usize, make: impl Fn(usize) -> Option<Subject>) {
+    let m = every_n(k, &make).unwrap().m;
+    let states = views_are_in_the_set(k, m, n, &make, false);
+    if n == m + 1 {
+        views_are_in_the_set(k, m, n, &make, true);
+    }
+
+    let subject = make(n).unwrap();
+    let is_alike = subject.program.is_symmetric();
+    if n <= crate::symmetry::MOST && (is_alike || !has_queue(&subject)) {
+        let mut model = Model::new(n).k(k).only([Property::Exclusion]);
+        if is_alike {
+            model = model.symmetric();
+        }
+        let found = subject.check(&model).unwrap().states;
+        // Numbers of a tally that are alike count once here.
+        assert!(found == states || is_alike && has_tally(&subject) && found > states, "{found}, {states}");
+    }
+}
+
+fn has_tally(subject: &Subject) -> bool {
+    subject.registers.list.iter().any(|register| (register.kind.tally)(register.init).is_some())
+}
+
+fn has_queue(subject: &Subject) -> bool {
+    subject.registers.list.iter().any(|register| (register.kind.queue)(register.init).is_some())
+}
+
+fn views_are_in_the_set(k: usize, m: usize, n: usize, make: &impl Fn(usize) -> Option<Subject>, observes: bool) -> u64 {
+    let close = |is_forgetful| closed(make, k, Precision { m, is_forgetful }, observes, &mut |_| true).unwrap();
+    let forgetful = close(true);
+    let Closed { views, undecided } = if forgetful.undecided.is_none() { forgetful } else { close(false) };
+    assert_eq!(undecided, None);
+    let mut views = views.unwrap();
+    views.is_exact = true;
+    let mut waiting = views.initial(n).unwrap();
+    assert_eq!(waiting.len(), 1);
+    let mut states = FxHashSet::from_iter(waiting.iter().cloned());
+    while let Some(state) = waiting.pop() {
+        assert_in_the_set(&mut views, &state, m);
+        for mover in 0..n {
+            for after in views.steps(&state, mover).unwrap() {
+                let after = views.normal(&after).unwrap();
+                if states.insert(after.clone()) {
+                    waiting.push(after);
+                }
+            }
+        }
+    }
+    states.len() as u64
+}
+
+fn assert_in_the_set(views: &mut Views, state: &Config, m: usize) {
+    if state.members.len() == m {
+        views.is_exact = false;
+        let view = views.normal(state).unwrap();
+        views.is_exact = true;
+        assert!(views.contains(&view), "{state:?}");
+        return;
+    }
+    for left_out in 0..state.members.len() {
+        assert_in_the_set(views, &state.without(left_out), m);
+    }
+}
+
+#[test]
+fn views_of_reachable_states_are_in_the_set() {
+    for n in 3..=6 {
+        is_covered(1, n, ticket_lock);
+        is_covered(1, n, test_and_set);
+    }
+    is_covered(2, 4, ticket_k(2));
+    for k in 1..=2 {
+        (k + 2..=6).for_each(|n| is_covered(k, n, gottlieb(k)));
+        (k + 2..=6).for_each(|n| is_covered(k, n, queue(k)));
+    }
+}
+
+#[test]
+fn views_of_three_processes_with_their_own_registers_are_in_the_set() {
+    is_covered(1, 3, bakery);
+}
+
+#[test]
+#[ignore = "2 minutes"]
+fn views_of_more_reachable_states_are_in_the_set() {
+    is_covered(2, 5, ticket_k(2));
+    is_covered(1, 4, bakery);
+}
