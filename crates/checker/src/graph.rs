@@ -60,6 +60,8 @@ pub(crate) struct Graph {
     /// Whether a store buffer was full.
     pub(crate) full: bool,
     pub(crate) initial: Id,
+    /// The bytes that the states took at the end of the search, with their numbers.
+    pub(crate) searched_bytes: usize,
     /// All bytes held at the end of the search.
     pub(crate) most_bytes: usize,
 }

@@ -190,7 +190,7 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
         transitions: graph.transitions,
         depth: graph.depth(),
         seconds: start.elapsed().as_secs_f64(),
-        bytes_per_state: graph.state_bytes() as f64 / graph.states() as f64,
+        bytes_per_state: graph.searched_bytes as f64 / graph.states() as f64,
         incomplete,
         stopped: graph.stop.is_some() || unjudged,
         growing: graph.growing().map(|(register, _)| register.to_string()),

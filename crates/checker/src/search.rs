@@ -156,6 +156,7 @@ impl Graph {
             cut: 0,
             full: false,
             initial: 0,
+            searched_bytes: 0,
             most_bytes: 0,
         };
         // The first content of every field has the id 0.
@@ -352,16 +353,19 @@ impl Graph {
 
     /// Makes the graph ready for questions, after the last state was inserted.
     fn freeze(&mut self) {
-        for shard in &mut self.shards {
-            (shard.level, shard.next) = (Vec::new(), Vec::new());
-            if self.edges.is_some() {
-                shard.slots = shard.table.slots_by_number();
-            }
-        }
-        self.edges.iter_mut().for_each(Edges::shrink);
+        self.searched_bytes = self.state_bytes();
         let start = vec![0; self.layout.words];
         let hash = hash_state(&self.automaton, &self.layout, &start);
         self.initial = self.id_of(hash, &start).expect("it was inserted first");
+        for shard in &mut self.shards {
+            (shard.level, shard.next) = (Vec::new(), Vec::new());
+            if self.edges.is_some() {
+                // With stored edges no state is looked up any more. The slots are the same without numbers.
+                shard.slots = shard.table.slots_by_number();
+                shard.table = shard.table.without_numbers();
+            }
+        }
+        self.edges.iter_mut().for_each(Edges::shrink);
     }
 
     fn must_stop(&mut self, judged: bool, successors: &[Successors]) -> Option<Stop> {

@@ -438,6 +438,8 @@ mod tests {
                 }
                 let plain = table.without_numbers();
                 assert!(held(&plain).keys().eq(states.keys()) && plain.bytes() < table.bytes());
+                let same = |(state, &slot): (&Vec<u64>, &u32)| table.find(state) == Some(slot);
+                assert!(held(&plain).iter().all(same), "states keep their slots");
                 for _ in 0..1000 {
                     let word = |bits: &u32| random(&mut seed).checked_shr(64 - bits).unwrap_or(0);
                     let state: Vec<u64> = bits.iter().map(word).collect();
