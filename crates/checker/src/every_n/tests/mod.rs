@@ -55,7 +55,7 @@ fn ticket_locks_exclude_and_serve_in_order_for_every_n() {
 }
 
 #[test]
-#[ignore = "2 minutes"]
+#[ignore = "1 minute"]
 fn a_ticket_lock_for_three_excludes_for_every_n() {
     let precision = Precision { m: 4, is_forgetful: true };
     let found = closed(&ticket_k(3), 3, precision, false, &mut |_| true).unwrap();
