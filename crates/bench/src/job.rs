@@ -1,7 +1,7 @@
 //! The jobs that threads do with a measured lock.
 use std::{
     sync::{
-        Barrier,
+        Barrier, OnceLock,
         atomic::{
             AtomicU8, AtomicU64,
             Ordering::{Relaxed, SeqCst},
@@ -13,7 +13,7 @@ use std::{
 
 use crossbeam_utils::CachePadded;
 
-use crate::{busy, histogram::Histogram};
+use crate::{busy, cpu, histogram::Histogram};
 
 /// A lock as used by one thread.
 pub(crate) trait Thread {
@@ -58,11 +58,20 @@ pub(crate) enum Job<'a> {
 
 /// The state that the threads of a job share.
 pub(crate) struct JobState {
-    pub(crate) start: Barrier,
+    start: Barrier,
     phase: AtomicU8,
     /// The number of passages of each thread. Each thread often writes its own, which therefore has a cache line to
     /// itself.
     entries: Vec<CachePadded<AtomicU64>>,
+    /// The clock of each thread, once it has begun.
+    clocks: Vec<OnceLock<cpu::ThreadClock>>,
+    /// What each thread does.
+    work: Vec<Work>,
+}
+
+/// What a thread does in each passage.
+#[derive(Clone, Copy)]
+pub(crate) struct Work {
     pub(crate) critical_section: CriticalSection,
     /// Iterations of work in the remainder.
     pub(crate) remainder: u32,
@@ -76,15 +85,33 @@ const OVER: u8 = 2;
 // ORDERING: Relaxed for the phase and the counters: each is read by itself, and joining a thread publishes what it
 // returns.
 impl JobState {
-    pub(crate) fn new(threads: usize, critical_section: CriticalSection, remainder: u32) -> JobState {
-        let entries = (0..threads).map(|_| CachePadded::default()).collect();
+    pub(crate) fn new(work: Vec<Work>) -> JobState {
         JobState {
-            start: Barrier::new(threads + 1),
+            start: Barrier::new(work.len() + 1),
             phase: AtomicU8::new(BEGINNING),
-            entries,
-            critical_section,
-            remainder,
+            entries: work.iter().map(|_| CachePadded::default()).collect(),
+            clocks: work.iter().map(|_| OnceLock::new()).collect(),
+            work,
         }
+    }
+
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.work.len()
+    }
+
+    /// Waits until all threads are there; returns what thread `p` has to do.
+    fn join(&self, p: usize) -> Work {
+        if let Some(clock) = cpu::ThreadClock::of_this_thread() {
+            let _ = self.clocks[p].set(clock); // each thread joins once
+        }
+        self.start.wait();
+        self.work[p]
+    }
+
+    /// The processor time of each thread so far; `None` if the system does not tell. No thread has ended yet.
+    pub(crate) fn cpu(&self) -> Option<Vec<Duration>> {
+        self.clocks.iter().map(|clock| clock.get()?.read()).collect()
     }
 
     /// Lets the threads begin, and waits until each has made a passage.
@@ -171,21 +198,21 @@ fn alone(mut thread: impl Thread, time: Duration) -> Tally {
 }
 
 fn count(p: usize, mut thread: impl Thread, state: &JobState) -> Tally {
-    state.start.wait();
+    let work = state.join(p);
     for times in 1.. {
-        thread.pass(|| state.critical_section.run());
+        thread.pass(|| work.critical_section.run());
         state.has_passed(p, times);
         if state.phase.load(Relaxed) == OVER {
             break;
         }
-        busy::work(state.remainder);
+        busy::work(work.remainder);
     }
     Tally::default()
 }
 
 fn watch(p: usize, mut thread: impl Thread, state: &JobState, counters: &EntryCounters) -> Tally {
     let mut seen = Box::new(Samples { overtaken: Histogram::new(), wait: Histogram::new() });
-    state.start.wait();
+    let work = state.join(p);
     for times in 1.. {
         let before = counters.entries.load(Relaxed);
         let arrival = Instant::now();
@@ -197,7 +224,7 @@ fn watch(p: usize, mut thread: impl Thread, state: &JobState, counters: &EntryCo
             if holders > counters.most_holders.load(Relaxed) {
                 counters.most_holders.fetch_max(holders, Relaxed);
             }
-            state.critical_section.run();
+            work.critical_section.run();
             counters.holders.fetch_sub(1, SeqCst);
         });
         state.has_passed(p, times);
@@ -209,7 +236,7 @@ fn watch(p: usize, mut thread: impl Thread, state: &JobState, counters: &EntryCo
             }
             _ => break,
         }
-        busy::work(state.remainder);
+        busy::work(work.remainder);
     }
     Tally { seen: Some(seen), ..Tally::default() }
 }

@@ -18,6 +18,7 @@ mod cpu;
 mod histogram;
 mod job;
 mod locks;
+pub mod matrix;
 mod scenario;
 #[cfg(feature = "peers")]
 pub mod tasks;
@@ -31,7 +32,7 @@ use std::{
 
 use busy::Busy;
 use histogram::Histogram;
-use job::{AnyLock, CriticalSection, EntryCounters, Job, JobState, Tally};
+use job::{AnyLock, CriticalSection, EntryCounters, Job, JobState, Tally, Work};
 use locks::{FIFO, FetchAdd};
 
 pub use locks::{Candidate, Group, Unknown, candidates, choose};
@@ -275,10 +276,10 @@ impl<'a> Cell<'a> {
             Kind::Sleeping => CriticalSection::Sleep(scenario::SLEEP),
         };
         let remainder = if kind == Kind::Busy { busy.iterations(scenario::REMAINDER) } else { 0 };
-        let state = || JobState::new(threads, critical_section, remainder);
+        let state = || JobState::new(vec![Work { critical_section, remainder }; threads]);
 
         let (lock, counted) = (fresh(), state());
-        let measured = run_threads(&*lock, threads, &counted, &Job::Count(&counted), time.mul_f64(COUNTING_SHARE));
+        let measured = run_threads(&*lock, &counted, &Job::Count(&counted), time.mul_f64(COUNTING_SHARE));
         let sum: u64 = measured.entries.iter().sum();
         self.entries += sum;
         self.took += measured.took;
@@ -287,13 +288,8 @@ impl<'a> Cell<'a> {
         self.jain.extend(jain(&measured.entries));
 
         let (lock, watched, counters) = (fresh(), state(), EntryCounters::default());
-        let measured = run_threads(
-            &*lock,
-            threads,
-            &watched,
-            &Job::Watch(&watched, &counters),
-            time.mul_f64(1.0 - COUNTING_SHARE),
-        );
+        let job = Job::Watch(&watched, &counters);
+        let measured = run_threads(&*lock, &watched, &job, time.mul_f64(1.0 - COUNTING_SHARE));
         for seen in measured.tallies.iter().filter_map(|tally| tally.seen.as_deref()) {
             self.overtaken.merge(&seen.overtaken);
             self.wait.merge(&seen.wait);
@@ -340,28 +336,34 @@ struct Measured {
     took: Duration,
     /// Processor time; `None` if the system does not tell.
     cpu: Option<Duration>,
+    /// The processor time of each thread in nanoseconds; `None` if the system does not tell.
+    cpu_of_threads: Option<Vec<u64>>,
 }
 
-fn run_threads(lock: &dyn AnyLock, threads: usize, state: &JobState, job: &Job<'_>, time: Duration) -> Measured {
+fn run_threads(lock: &dyn AnyLock, state: &JobState, job: &Job<'_>, time: Duration) -> Measured {
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|p| scope.spawn(move || lock.work(p, job))).collect();
+        let workers: Vec<_> = (0..state.threads()).map(|p| scope.spawn(move || lock.work(p, job))).collect();
         state.begin(time);
-        let (start, before, cpu_before) = (Instant::now(), state.entries(), cpu::used());
+        let (start, before, cpu_before, threads_before) = (Instant::now(), state.entries(), cpu::used(), state.cpu());
         thread::sleep(time);
-        let (took, after, cpu_after) = (start.elapsed(), state.entries(), cpu::used());
+        let (took, after, cpu_after, threads_after) = (start.elapsed(), state.entries(), cpu::used(), state.cpu());
         state.end();
         let entries = before.iter().zip(after).map(|(before, after)| after - before).collect();
         let cpu = cpu_after.zip(cpu_before).and_then(|(after, before)| after.checked_sub(before));
+        let cpu_of_threads = threads_before.zip(threads_after).map(|(before, after)| {
+            let nanoseconds = |(before, after): (_, Duration)| after.saturating_sub(before).as_nanos() as u64;
+            before.into_iter().zip(after).map(nanoseconds).collect()
+        });
         let tallies = workers.into_iter().map(|worker| worker.join().expect("a thread does not panic")).collect();
-        Measured { tallies, entries, took, cpu }
+        Measured { tallies, entries, took, cpu, cpu_of_threads }
     })
 }
 
-/// Jain's index of fairness: the square of the sum, divided by n times the sum of squares. `None` if no thread entered.
-fn jain(entries: &[u64]) -> Option<f64> {
-    let sum: f64 = entries.iter().map(|&entries| entries as f64).sum();
-    let squares: f64 = entries.iter().map(|&entries| (entries as f64).powi(2)).sum();
-    (squares > 0.0).then(|| sum * sum / squares / entries.len() as f64)
+/// Jain's index of fairness: the square of the sum, divided by n times the sum of squares. `None` if all shares are 0.
+fn jain(shares: &[u64]) -> Option<f64> {
+    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
+    let squares: f64 = shares.iter().map(|&share| (share as f64).powi(2)).sum();
+    (squares > 0.0).then(|| sum * sum / squares / shares.len() as f64)
 }
 
 /// The median, or the lower of two.

@@ -10,14 +10,15 @@ use crate::{
     output::{Answer, FAILS, Failure, HOLDS, UNDECIDED, try_writing, write},
     plot::{self, Bar},
     progress::{Watcher, interrupted},
+    screen::Screen,
     tasks,
 };
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Approximate time of all measurements together, in seconds
-    #[arg(long, value_name = "S", default_value_t = 180.0, value_parser = seconds)]
-    seconds: f64,
+    /// Approximate time of all measurements together, in seconds [default: 180, with `--matrix` 900]
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    seconds: Option<f64>,
     /// Only these locks or groups of locks; the groups are ours, std, peers and catalogue
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     only: Vec<String>,
@@ -33,10 +34,13 @@ pub(crate) struct Arguments {
     /// Measures asynchronous locks, with tasks on tokio's runtime; `--threads` is then the number of tasks
     #[arg(long, conflicts_with_all = ["only", "scenario", "list", "plot"])]
     tasks: bool,
+    /// Measures a matrix: critical sections and remainders of 0 to 20 us, 2 to 64 threads, k = 1 and 4
+    #[arg(long, conflicts_with_all = ["scenario", "list", "tasks"])]
+    matrix: bool,
     /// Lists the locks that can be measured, and measures nothing
     #[arg(long)]
     list: bool,
-    /// Draws a bar chart of the entries per second
+    /// Draws a bar chart of the entries per second; with `--matrix`, heat maps
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     /// Prints JSON
@@ -55,9 +59,16 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// The largest `--threads`. More threads show nothing new, and may exceed a limit of the machine.
 const MAX_THREADS: usize = 1024;
 
+/// The default of `--seconds`.
+const SECONDS: f64 = 180.0;
+const MATRIX_SECONDS: f64 = 900.0;
+
 pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     if arguments.tasks {
-        return tasks::run(arguments.seconds, arguments.threads, arguments.k, arguments.json);
+        return tasks::run(arguments.seconds.unwrap_or(SECONDS), arguments.threads, arguments.k, arguments.json);
+    }
+    if arguments.matrix {
+        return run_matrix(arguments);
     }
     let locks = choose(&arguments.only)?;
     if arguments.list {
@@ -70,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         try_writing(path)?;
     }
     let scenarios = scenarios(arguments)?;
-    let time = Duration::from_secs_f64(arguments.seconds);
+    let time = Duration::from_secs_f64(arguments.seconds.unwrap_or(SECONDS));
     let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
     let mut round = 0;
     let results = doorway_bench::run(&locks, &scenarios, time, |progress| {
@@ -94,6 +105,55 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let text = if arguments.json { format!("{:#}\n", as_json(&results)) } else { as_text(&results) };
     let code = match () {
         () if !results.rows.iter().all(Row::excludes) => FAILS,
+        () if results.rounds < ROUNDS => UNDECIDED,
+        () => HOLDS,
+    };
+    Ok(Answer { text, code })
+}
+
+fn run_matrix(arguments: &Arguments) -> Result<Answer, Failure> {
+    use doorway_bench::matrix::{self, Cell, Mix};
+
+    let locks = matrix::choose(&arguments.only)?;
+    if let Some(path) = &arguments.plot {
+        try_writing(path)?;
+    }
+    let mut mixes = Mix::all();
+    mixes.retain(|mix| {
+        arguments.threads.is_none_or(|threads| threads == mix.threads) && arguments.k.is_none_or(|k| k == mix.k)
+    });
+    if mixes.is_empty() {
+        let threads = "2, 4, 8, 16, 32 or 64, or with a long critical section 3, 9 or 33";
+        return Err(Failure(format!("no cell matches; `--threads` is {threads}, and `-k` is 1, or 4 if that is less")));
+    }
+    let time = Duration::from_secs_f64(arguments.seconds.unwrap_or(MATRIX_SECONDS));
+    let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
+    let mut round = 0;
+    let results = matrix::run(&locks, &mixes, time, |progress| {
+        if interrupted() {
+            return ControlFlow::Break(());
+        }
+        if progress.round > round {
+            round = progress.round;
+            watcher.begin("rounds");
+        }
+        watcher.say(&format!("{}: {}", progress.lock, progress.mix));
+        ControlFlow::Continue(())
+    });
+    watcher.done();
+    if results.rounds == 0 {
+        return Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
+    }
+    if let Some(path) = &arguments.plot {
+        write(path, &crate::matrix::svg(&results))?;
+    }
+    let text = if arguments.json {
+        format!("{:#}\n", crate::matrix::as_json(&results))
+    } else {
+        crate::matrix::as_text(&results, Screen::of_stdout())
+    };
+    let code = match () {
+        () if !results.cells.iter().all(Cell::excludes) => FAILS,
         () if results.rounds < ROUNDS => UNDECIDED,
         () => HOLDS,
     };

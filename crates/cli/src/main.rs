@@ -14,6 +14,7 @@ mod lanes;
 mod limits;
 mod list;
 mod lookup;
+mod matrix;
 mod on;
 mod output;
 #[cfg(all(target_os = "linux", any(test, feature = "package")))]

@@ -1,4 +1,4 @@
-//! Charts: curves of growth as text and as SVG, and bars as SVG.
+//! Charts: curves of growth as text and as SVG; bars and heat maps as SVG.
 //!
 //! The x axis of a curve is logarithmic. The y axis is, too, if the largest value is far above the smallest.
 use std::fmt::Write;
@@ -216,6 +216,72 @@ pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
             );
             y += ROW;
         }
+    }
+    svg + "</svg>\n"
+}
+
+/// A heat map: cells with a text and a colour.
+pub(crate) struct HeatMap {
+    pub(crate) title: String,
+    pub(crate) columns: Vec<String>,
+    /// The label of each row, and its cells; `None` for a cell without a figure.
+    pub(crate) rows: Vec<(String, Vec<Option<Shade>>)>,
+}
+
+/// The text of a cell, and its colour.
+pub(crate) type Shade = (String, &'static str);
+
+/// Heat maps as a self-contained SVG document, two beside each other.
+pub(crate) fn heat_maps(title: &str, maps: &[HeatMap]) -> String {
+    const WIDTH: f64 = 860.0;
+    const MARGIN: f64 = 16.0;
+    const LABEL: f64 = 84.0;
+    const CELL: (f64, f64) = (54.0, 20.0);
+    const TOP: f64 = 40.0;
+    /// The height of a map's title and of the labels of its columns.
+    const HEAD: f64 = 46.0;
+    let height_of =
+        |pair: &[HeatMap]| HEAD + CELL.1 * pair.iter().map(|map| map.rows.len()).max().unwrap_or(0) as f64 + MARGIN;
+    let height: f64 = TOP + maps.chunks(2).map(height_of).sum::<f64>();
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"{MARGIN}\" y=\"24\" font-size=\"14\">{}</text>\n",
+        escape(title)
+    );
+    let mut top = TOP;
+    for pair in maps.chunks(2) {
+        for (index, map) in pair.iter().enumerate() {
+            let left = MARGIN + index as f64 * (WIDTH / 2.0);
+            // Writing to a String does not fail, here and below.
+            let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\">{}</text>", top + 16.0, escape(&map.title));
+            let middle = |column: usize| left + LABEL + (column as f64 + 0.5) * CELL.0;
+            for (column, label) in map.columns.iter().enumerate() {
+                let (x, y) = (middle(column), top + HEAD - 8.0);
+                let label = escape(label);
+                let _ = writeln!(svg, "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" fill=\"#666\">{label}</text>");
+            }
+            for (row, (label, cells)) in map.rows.iter().enumerate() {
+                let y = top + HEAD + row as f64 * CELL.1;
+                let label = escape(label);
+                let _ = writeln!(svg, "<text x=\"{left}\" y=\"{}\" fill=\"#666\">{label}</text>", y + 14.0);
+                for (column, cell) in cells.iter().enumerate() {
+                    let Some((text, fill)) = cell else { continue };
+                    let _ = writeln!(
+                        svg,
+                        "<rect x=\"{}\" y=\"{y}\" width=\"{}\" height=\"{}\" fill=\"{fill}\" stroke=\"#fff\"/>\
+                         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>",
+                        middle(column) - CELL.0 / 2.0,
+                        CELL.0,
+                        CELL.1,
+                        middle(column),
+                        y + 14.0,
+                        escape(text),
+                    );
+                }
+            }
+        }
+        top += height_of(pair);
     }
     svg + "</svg>\n"
 }

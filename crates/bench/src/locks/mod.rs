@@ -25,6 +25,8 @@ pub struct Candidate {
     pub group: Group,
     /// The order in which the lock admits threads.
     pub order: &'static str,
+    /// Whether its waiters neither yield nor park, so that with more threads than processors they hinder the holder.
+    pub(crate) only_spins: bool,
     /// Makes the lock, if it supports the capacity and the number of threads.
     pub(crate) make: Make,
 }
@@ -77,7 +79,13 @@ impl Candidate {
         order: &'static str,
         make: impl Fn(usize, usize) -> Option<Box<dyn AnyLock>> + 'static,
     ) -> Candidate {
-        Candidate { name, group, order, make: Box::new(make) }
+        Candidate { name, group, order, only_spins: false, make: Box::new(make) }
+    }
+
+    /// The same lock, whose waiters neither yield nor park.
+    #[cfg(feature = "peers")]
+    fn only_spinning(self) -> Candidate {
+        Candidate { only_spins: true, ..self }
     }
 
     /// A lock with capacity 1.

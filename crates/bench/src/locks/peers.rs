@@ -15,9 +15,10 @@ pub(super) fn locks() -> Vec<Candidate> {
         Candidate::mutex(Peers, "parking-lot", NONE, || parking_lot::Mutex::new(())),
         Candidate::mutex(Peers, "parking-lot-fair", "handoff", || parking_lot::FairMutex::new(())),
         Candidate::mutex(Peers, "mcslock-yield", FIFO, || mcslock::raw::yields::Mutex::new(())),
-        Candidate::mutex(Peers, "mcslock-spin", FIFO, || mcslock::raw::spins::Mutex::new(())),
+        Candidate::mutex(Peers, "mcslock-spin", FIFO, || mcslock::raw::spins::Mutex::new(())).only_spinning(),
         Candidate::mutex(Peers, "spin-ticket-yield", FIFO, spin::mutex::TicketMutex::<(), spin::Yield>::new_unit),
-        Candidate::mutex(Peers, "spin-ticket", FIFO, spin::mutex::TicketMutex::<(), spin::Spin>::new_unit),
+        Candidate::mutex(Peers, "spin-ticket", FIFO, spin::mutex::TicketMutex::<(), spin::Spin>::new_unit)
+            .only_spinning(),
         Candidate::mutex(Peers, "tokio-mutex", FIFO, || tokio::sync::Mutex::new(())),
         Candidate::semaphore(Peers, "tokio-semaphore", FIFO, tokio::sync::Semaphore::new),
         Candidate::mutex(Peers, "async-lock-mutex", NONE, || async_lock::Mutex::new(())),

@@ -27,6 +27,46 @@ fn a_wrong_bench_is_refused() {
     }
 }
 
+#[test]
+fn a_wrong_matrix_is_refused() {
+    refused(
+        &["bench", "--matrix", "--threads", "5"],
+        "no cell matches; `--threads` is 2, 4, 8, 16, 32 or 64, or with a long critical section 3, 9 or 33, and `-k` is 1, \
+         or 4 if that is less",
+    );
+    refused(
+        &["bench", "--matrix", "--plot", "/nowhere/matrix.svg"],
+        "cannot write `/nowhere/matrix.svg`: No such file or directory (os error 2); give another path",
+    );
+}
+
+/// Short, and nothing is said about times: only that everything is there.
+#[test]
+fn a_matrix_prints_maps_json_and_a_picture() {
+    let file = std::env::temp_dir().join(format!("doorway-matrix-{}.svg", std::process::id()));
+    let only = ["bench", "--matrix", "--threads", "9", "--seconds", "1", "--only", "ours,std"];
+    let output = doorway(&[&only[..], &["--plot", file.to_str().unwrap()]].concat());
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let maps = text(&output.stdout);
+    for part in ["k = 1, one thread with 100 us in it\n", "entries, x std", "share of the long one"] {
+        assert!(maps.contains(part), "{part:?} is not in\n{maps}");
+    }
+    let svg = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains("k = 4, one thread with 100 us in it: entries, x std"));
+
+    let matrix = json(&[&only[..], &["--json"]].concat());
+    let cells = matrix["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 12, "k = 1 and 4, two critical sections, three remainders");
+    for cell in cells {
+        assert_eq!((&cell["threads"], &cell["long_us"], &cell["excludes"]), (&9.into(), &100.into(), &true.into()));
+        assert_eq!(cell["locks"].as_array().unwrap().len(), 2, "{cell}");
+        for field in ["over_std", "over_fifo", "longest_wait_over_std", "cpu_over_std", "long_share"] {
+            assert!(cell.get(field).is_some(), "{field} is not in {cell}");
+        }
+    }
+}
+
 /// Tasks need tokio's runtime, which only a build with other crates' locks has.
 #[test]
 #[cfg(not(feature = "peers"))]
