@@ -28,8 +28,15 @@ pub struct Numbered<A> {
     waiters: Waiters,
 }
 
+/// What a holder carries: the value for the exit section, and whether it had to wait.
+#[derive(Debug)]
+pub struct Entered<I> {
+    inside: I,
+    is_contended: bool,
+}
+
 /// An algorithm in which a place is a number, and a counter says whose turn it is.
-trait Numbers: Exclusion<Threads, Place = Count, Inside: fmt::Debug> {
+trait Numbers: Exclusion<Threads, Place = Count, Inside: fmt::Debug + Copy + Send + Sync> {
     /// Whether the exit section ends with a read-modify-write, which is a fence.
     const EXIT_IS_FENCE: bool;
 
@@ -157,11 +164,39 @@ impl<A: Numbers> Numbered<A> {
         self.lock.is_served(read(self.lock.counter()), place)
     }
 
-    /// The slow path of a release that saw parked waiters or wake interest.
+    /// Whether there are waiters.
+    #[inline(always)]
+    fn has_waiters(&self) -> bool {
+        self.queued() > self.lock.capacity() as u64
+    }
+
+    /// The value of a holder that did not have to wait.
+    #[inline(always)]
+    fn uncontended(&self, place: Count) -> Entered<A::Inside> {
+        Entered { inside: self.lock.inside(place), is_contended: false }
+    }
+
+    /// The release of a thread that had to wait. Apart, so that it costs other releases no more than a test; the argument
+    /// is not a reference, which would force it into memory.
+    #[inline(never)]
+    fn leave_contended(&self, inside: A::Inside) {
+        // Before the exit section, after which the counters' cache line may belong to the next holder.
+        let admits = self.has_waiters();
+        let mut m = Threads::resumed(true);
+        let Ok(()) = self.lock.exit(&mut m, 0, &inside);
+        if admits || m.has_wake_interest() {
+            self.after_leaving(m);
+        }
+    }
+
+    /// The slow path of a release that saw parked waiters or wake interest, or that admitted a waiter after this thread had
+    /// waited itself.
     #[inline(never)]
     fn after_leaving(&self, mut m: Threads) {
-        self.waiters.after_release(&self.lock);
-        m.yield_after_release();
+        if m.has_wake_interest() {
+            self.waiters.after_release(&self.lock);
+        }
+        m.yield_in_order(self.lock.counter(), self.lock.capacity(), || self.has_waiters());
     }
 }
 
@@ -181,7 +216,7 @@ impl<A: Numbers> Turns for A {
 #[allow(private_bounds, reason = "the locks are a closed set")]
 impl<A: Numbers> Queue for Numbered<A> {
     type Place = Count;
-    type Inside = A::Inside;
+    type Inside = Entered<A::Inside>;
 
     fn capacity(&self) -> usize {
         self.lock.capacity()
@@ -194,15 +229,19 @@ impl<A: Numbers> Queue for Numbered<A> {
     }
 
     #[inline(always)]
-    fn wait(&self, place: Count) -> A::Inside {
-        let Ok(inside) = self.lock.wait(&mut Threads::new(), 0, &place);
-        inside
+    fn wait(&self, place: Count) -> Self::Inside {
+        let mut m = Threads::new();
+        let Ok(inside) = self.lock.wait(&mut m, 0, &place);
+        Entered { inside, is_contended: m.is_contended() }
     }
 
     #[inline(always)]
-    fn leave(&self, inside: &A::Inside) {
+    fn leave(&self, entered: &Self::Inside) {
+        if entered.is_contended {
+            return self.leave_contended(entered.inside);
+        }
         let mut m = Threads::new();
-        let Ok(()) = self.lock.exit(&mut m, 0, inside);
+        let Ok(()) = self.lock.exit(&mut m, 0, &entered.inside);
         if m.has_wake_interest() {
             self.after_leaving(m);
         }
@@ -211,7 +250,7 @@ impl<A: Numbers> Queue for Numbered<A> {
     /// The place of a task whose turn came before it was polled again is released, for the next one.
     fn abort(&self, place: Count) {
         if self.is_served(place) || !self.waiters.abort(&self.lock, place) {
-            self.leave(&self.lock.inside(place));
+            self.leave(&self.uncontended(place));
         }
     }
 }
@@ -219,31 +258,33 @@ impl<A: Numbers> Queue for Numbered<A> {
 #[allow(private_bounds, reason = "the locks are a closed set")]
 impl<A: Numbers> TimedQueue for Numbered<A> {
     #[inline(always)]
-    fn try_enter(&self) -> Option<A::Inside> {
-        self.lock.try_enter().map(|place| self.lock.inside(place))
+    fn try_enter(&self) -> Option<Self::Inside> {
+        self.lock.try_enter().map(|place| self.uncontended(place))
     }
 
     fn ahead(&self, place: &Count) -> u64 {
         place.since(read(self.lock.counter()))
     }
 
-    fn try_wait(&self, place: Count) -> Result<A::Inside, Count> {
-        if self.is_served(place) { Ok(self.lock.inside(place)) } else { Err(place) }
+    fn try_wait(&self, place: Count) -> Result<Self::Inside, Count> {
+        if self.is_served(place) { Ok(self.uncontended(place)) } else { Err(place) }
     }
 
-    fn wait_deadline(&self, place: Count, deadline: Instant) -> Result<A::Inside, Count> {
+    fn wait_deadline(&self, place: Count, deadline: Instant) -> Result<Self::Inside, Count> {
         let is_served = |counter| self.lock.is_served(counter, place);
-        let is_served = Threads::new().until_deadline(self.lock.counter(), is_served, deadline);
-        if is_served { Ok(self.lock.inside(place)) } else { Err(place) }
+        let mut m = Threads::new();
+        let is_served = m.until_deadline(self.lock.counter(), is_served, deadline);
+        let entered = || Entered { inside: self.lock.inside(place), is_contended: m.is_contended() };
+        if is_served { Ok(entered()) } else { Err(place) }
     }
 }
 
 #[allow(private_bounds, reason = "the locks are a closed set")]
 impl<A: Numbers> AsyncQueue for Numbered<A> {
     #[inline(always)]
-    fn poll_wait(&self, place: &Count, is_suspended: &mut bool, context: &Context<'_>) -> Poll<A::Inside> {
+    fn poll_wait(&self, place: &Count, is_suspended: &mut bool, context: &Context<'_>) -> Poll<Self::Inside> {
         if self.is_served(*place) || !self.suspends(*place, is_suspended, context) {
-            Poll::Ready(self.lock.inside(*place))
+            Poll::Ready(self.uncontended(*place))
         } else {
             Poll::Pending
         }

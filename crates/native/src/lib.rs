@@ -27,10 +27,13 @@
 //! });
 //! assert_eq!(count.into_inner(), 200);
 //! ```
+mod account;
 mod barrier;
+mod clock;
 mod parking;
 #[doc(hidden)]
 pub mod sync;
+mod turns;
 mod wait;
 
 pub use parking::WakeInterest;
@@ -98,6 +101,8 @@ pub struct Native<L = Padded> {
     backoff: wait::Backoff,
     /// Whether any waiter was parked, or any [`WakeInterest`] existed, after a write.
     has_wake_interest: bool,
+    /// Whether this thread had to wait in the current passage.
+    has_waited: bool,
     /// The contention of the current passage; `None` if uncontended.
     ///
     /// It is the address of a written register on which waiters were parked; or `NO_PARKED_WAITER`, if this thread had
@@ -133,7 +138,13 @@ impl<L> Native<L> {
     #[inline(always)]
     pub const fn resumed(contended: bool) -> Self {
         let contended_with = if contended { Some(wait::NO_PARKED_WAITER) } else { None };
-        Native { backoff: wait::Backoff::new(), has_wake_interest: false, contended_with, layout: PhantomData }
+        Native {
+            backoff: wait::Backoff::new(),
+            has_wake_interest: false,
+            has_waited: contended,
+            contended_with,
+            layout: PhantomData,
+        }
     }
 
     /// Whether the current passage is contended: this thread had to wait, or a waiter was parked on a register it
@@ -166,8 +177,41 @@ impl<L: Layout> Native<L> {
     #[inline(always)]
     pub fn yield_after_release(&mut self) {
         if let Some(contended_with) = self.contended_with.take() {
-            wait::yield_after_release(contended_with);
+            wait::yield_after_release(contended_with, self.has_waited);
         }
+    }
+
+    /// As [`yield_after_release`](Native::yield_after_release), for a lock with capacity `k` that serves waiters in order of
+    /// arrival by this counter. `has_waiters` says whether any thread is waiting.
+    ///
+    /// It keeps this thread away from the lock for as long as that lets threads enter more often: while parked waiters
+    /// are woken; and for k = 1 while another thread runs alone, if taking turns takes longer than the work, or while
+    /// there are waiters, if two threads keep the lock busy. docs/after-a-release.md explains why.
+    ///
+    /// ```
+    /// use doorway_memory::{Count, Space};
+    /// use doorway_native::{Heap, Native};
+    /// let counter = Heap.shared("counter", Count::in_rounds_of(1));
+    /// let mut m = Native::resumed(true);
+    /// m.yield_in_order(&counter, 1, || false);
+    /// assert!(!m.is_contended());
+    /// ```
+    pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, has_waiters: impl Fn() -> bool) {
+        let Some(contended_with) = self.contended_with.take() else { return };
+        let address = parking::address(&counter.0);
+        // With a larger capacity there are other holders, and they need the processors.
+        let takes_turns = k == 1 && self.has_waited;
+        if takes_turns {
+            turns::left(address);
+        }
+        if takes_turns && turns::two_saturate(address) {
+            wait::yield_while_crowded(&counter.0, has_waiters);
+        } else if contended_with != wait::NO_PARKED_WAITER {
+            wait::yield_after_release(contended_with, self.has_waited);
+        } else if takes_turns {
+            turns::back_off();
+        }
+        turns::begin_remainder();
     }
 
     /// Whether any waiter was parked, or any [`WakeInterest`] existed, after a write of this view.
@@ -183,6 +227,7 @@ impl<L: Layout> Native<L> {
     #[inline(always)]
     fn set_contended(&mut self) {
         self.contended_with = self.contended_with.or(Some(wait::NO_PARKED_WAITER));
+        self.has_waited = true;
     }
 
     /// Wakes waiters after a write, and resets the backoff: a thread that writes is not waiting.

@@ -8,13 +8,17 @@
 //! A queue of parked waiters is slow, since each has to be woken before the next can enter. In order of arrival it
 //! stays slow for as long as threads that leave arrive again before the queue is empty. So, on release, a thread
 //! yields while waiters are parked ([`Native::yield_after_release`](crate::Native::yield_after_release)), and so does
-//! a thread that arrives behind parked waiters. The queue soon drains.
+//! a thread that arrives behind parked waiters, unless its critical sections are longer than usual (`account.rs`). The
+//! queue soon drains.
+//!
+//! If critical sections are long and remainders short, two threads keep the lock busy, and the queue never drains. Then
+//! the next waiter spins for longer, and a thread that leaves stays away while there is one (`turns.rs`).
 //!
 //! Two threads that do little else than enter and leave wait for each other at nearly every step, and each step of an
 //! algorithm of reads and writes moves a cache line from one to the other. If a thread that had to wait backs off
 //! briefly after releasing, the other one makes several uncontended passages, and the two meet less often.
 //!
-//! ARCHITECTURE.md has the figures.
+//! docs/after-a-release.md has the argument, docs/measurements.md the figures.
 use std::{
     hint,
     num::NonZeroUsize,
@@ -22,12 +26,16 @@ use std::{
 };
 
 use crate::{
-    READ, parking,
+    READ, account, clock, parking,
     sync::{atomic::AtomicU64, thread},
+    turns,
 };
 
 /// How often the first waiter reads a register that does not change before it parks: about 10 us.
 const SPINS_WHEN_NEXT: u32 = spins(500);
+
+/// How often it reads it further if critical sections are long: about 100 us.
+const SPINS_WHEN_LONG: u32 = spins(5000);
 
 /// The same for a waiter further back: enough to see whether the queue moves.
 const SPINS_WHEN_BEHIND: u32 = spins(30);
@@ -59,7 +67,8 @@ pub(crate) fn until(
         None => SPINS_WITHOUT_POSITION,
     };
     let read = || register.load(READ);
-    if parking::parked_on(parking::address(register)) > 0 {
+    let (address, began) = (parking::address(register), clock::ticks());
+    if parking::parked_on(address) > 0 && account::yields_on_arrival() {
         // The parked waiters are ahead in the queue and need the processor first.
         thread::yield_now();
         if holds(read()) {
@@ -67,11 +76,14 @@ pub(crate) fn until(
         }
     }
     let mut word = read();
+    let was_next = holds_next(word) == Some(true);
     let mut left = spins(word);
     while left > 0 {
+        let ended = clock::ticks();
         hint::spin_loop();
         let now = read();
         if holds(now) {
+            turns::entered(address, began, ended, was_next);
             return true;
         }
         left -= 1;
@@ -80,7 +92,30 @@ pub(crate) fn until(
             left = left.max(spins(word));
         }
     }
-    parking::park_until(register, &holds, deadline)
+    let is_next = holds_next(word) == Some(true);
+    let is_served = is_next && spin_if_long(address, || holds(read())) || {
+        let is_served = parking::park_until(register, &holds, deadline);
+        account::entered(address);
+        is_served
+    };
+    turns::entered(address, began, clock::ticks(), false);
+    is_served
+}
+
+/// Spins for longer if critical sections are long, since waking takes about as long as one of them. Returns whether
+/// `holds` returned true.
+fn spin_if_long(address: usize, holds: impl Fn() -> bool) -> bool {
+    if !parking::has_long_critical_sections(address) {
+        return false;
+    }
+    for _ in 0..SPINS_WHEN_LONG {
+        hint::spin_loop();
+        if holds() {
+            return true;
+        }
+    }
+    parking::note_blocked_holder(address);
+    false
 }
 
 /// As [`until`], for a layout whose waiters do not park.
@@ -99,21 +134,50 @@ pub(crate) fn spin_until(register: &AtomicU64, holds: impl Fn(u64) -> bool, dead
 pub(crate) const NO_PARKED_WAITER: NonZeroUsize = NonZeroUsize::MIN;
 
 /// How many pauses a thread that had to wait backs off for after releasing: about as long as a passage takes.
+///
+/// It is right where a pause takes 10 to 40 ns, and a cache line 50 to 150 ns from one core to the other: on x86
+/// processors with the two threads in one socket. docs/measurements.md has the trials, which were made with 15 ns.
 const BACKOFF_PAUSES: u32 = 4;
 
 /// The limits of yields after a release: of successive ones after which no fewer waiters are parked, and of all.
 const MAX_FRUITLESS_YIELDS: u32 = 4;
 const MAX_YIELDS: u32 = 64;
 
+/// The limit of successive yields between which nobody enters, for a thread that stays away from a busy lock: several
+/// hundred microseconds, or longer if other threads need the processor.
+const MAX_YIELDS_WHEN_CROWDED: u32 = if cfg!(shuttle) { 1 } else { 1000 };
+
 /// After a release: yields while waiters are parked on the register at this address and their number keeps falling.
 /// If the number does not fall, the holder is blocked, and yielding does not help. Without parked waiters, backs off
-/// briefly.
+/// briefly. `has_waited` says whether this thread waited in the passage that ends.
 #[cold]
 #[inline(never)]
-pub(crate) fn yield_after_release(contended_with: NonZeroUsize) {
+pub(crate) fn yield_after_release(contended_with: NonZeroUsize, has_waited: bool) {
     if contended_with == NO_PARKED_WAITER {
         return (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
     }
+    if account::yields(contended_with.get(), has_waited) {
+        yield_while_parked(contended_with);
+    }
+    account::released();
+}
+
+/// After a release by one of several threads of which two keep the lock busy: yields while there are waiters, and the
+/// register changes.
+pub(crate) fn yield_while_crowded(register: &AtomicU64, has_waiters: impl Fn() -> bool) {
+    let (mut before, mut fruitless) = (register.load(READ), 0);
+    while has_waiters() {
+        thread::yield_now();
+        let now = register.load(READ);
+        fruitless = if now == before { fruitless + 1 } else { 0 };
+        if fruitless == MAX_YIELDS_WHEN_CROWDED {
+            return parking::note_blocked_holder(parking::address(register));
+        }
+        before = now;
+    }
+}
+
+fn yield_while_parked(contended_with: NonZeroUsize) {
     let (mut before, mut fruitless) = (u32::MAX, 0);
     for _ in 0..MAX_YIELDS {
         thread::yield_now();

@@ -1,0 +1,62 @@
+//! Clocks for decisions about waiting. Under shuttle they stand still, so that schedules can be repeated.
+
+/// A clock that can be read in a few nanoseconds; only differences and their ratios mean something.
+#[inline(always)]
+pub(crate) fn ticks() -> u64 {
+    imp::ticks()
+}
+
+/// The processor time of this thread in nanoseconds.
+pub(crate) fn processor_time() -> u64 {
+    imp::processor_time()
+}
+
+#[cfg(shuttle)]
+mod imp {
+    pub(super) fn ticks() -> u64 {
+        0
+    }
+
+    pub(super) fn processor_time() -> u64 {
+        0
+    }
+}
+
+#[cfg(not(shuttle))]
+mod imp {
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "an instruction the standard library does not have")]
+    pub(super) fn ticks() -> u64 {
+        // SAFETY: every x86-64 processor has the time-stamp counter; reading it has no effect.
+        unsafe { std::arch::x86_64::_rdtsc() }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) fn ticks() -> u64 {
+        since_start()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "a clock the standard library does not have")]
+    pub(super) fn processor_time() -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is a local timespec, which the call fills in; the call keeps no pointer to it. Every Linux has
+        // this clock; without it the time stays 0.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    }
+
+    /// Elsewhere, time on the wall: a thread that lost the processor seems to have used more of it.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn processor_time() -> u64 {
+        since_start()
+    }
+
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    fn since_start() -> u64 {
+        use std::{sync::OnceLock, time::Instant};
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+    }
+}
