@@ -12,30 +12,30 @@ use lock_api::{RawMutex, RawMutexFair, RawMutexTimed};
 
 use crate::{
     queue::{Queue, TimedQueue},
-    tickets::Tickets,
+    tickets::{Entered, Tickets},
 };
 
 // SAFETY: `ticket` guarantees mutual exclusion for any number of threads, which is checked. A thread enters by an
-// acquiring read of the counter that the previous holder wrote with release semantics. The guard's state is a ticket,
+// acquiring read of the counter that the previous holder wrote with release semantics. The guard's state has a ticket,
 // which is served once; forgetting it keeps the lock locked. The lock contains all of its state, so it can be moved
 // or dropped. No operation unwinds.
 #[allow(unsafe_code, reason = "the trait promises exclusion")]
 unsafe impl RawMutex for Tickets {
     const INIT: Tickets = Tickets::new();
-    type Guard = Count;
+    type Guard = Entered<Count>;
 
     #[inline]
-    fn lock(&self) -> Count {
+    fn lock(&self) -> Entered<Count> {
         self.wait(self.arrive())
     }
 
     #[inline]
-    fn try_lock(&self) -> Option<Count> {
+    fn try_lock(&self) -> Option<Entered<Count>> {
         self.try_enter()
     }
 
     #[inline]
-    unsafe fn unlock(&self, inside: Count) {
+    unsafe fn unlock(&self, inside: Entered<Count>) {
         self.leave(&inside);
     }
 
@@ -47,7 +47,7 @@ unsafe impl RawMutex for Tickets {
 // SAFETY: every release is fair.
 #[allow(unsafe_code, reason = "the trait promises exclusion")]
 unsafe impl RawMutexFair for Tickets {
-    unsafe fn unlock_fair(&self, inside: Count) {
+    unsafe fn unlock_fair(&self, inside: Entered<Count>) {
         self.leave(&inside);
     }
 }
@@ -58,14 +58,14 @@ unsafe impl RawMutexTimed for Tickets {
     type Duration = Duration;
     type Instant = Instant;
 
-    fn try_lock_for(&self, time: Duration) -> Option<Count> {
+    fn try_lock_for(&self, time: Duration) -> Option<Entered<Count>> {
         match Instant::now().checked_add(time) {
             Some(deadline) => self.try_lock_until(deadline),
             None => Some(RawMutex::lock(self)),
         }
     }
 
-    fn try_lock_until(&self, deadline: Instant) -> Option<Count> {
+    fn try_lock_until(&self, deadline: Instant) -> Option<Entered<Count>> {
         self.wait_deadline(self.arrive(), deadline).map_err(|place| self.abort(place)).ok()
     }
 }
