@@ -19,6 +19,13 @@ const IDLE_RELEASES: u32 = 256;
 const MAX_SPINS: u16 = if cfg!(shuttle) { 1 } else { 64 };
 const TRIAL_SPINS: u16 = if cfg!(shuttle) { 1 } else { 8 };
 
+/// For how many pauses a thread backs off that finds the list locked: at first, and at last before it waits as for any
+/// other lock.
+///
+/// The first is several passages of another thread, which then makes them without moving a cache line.
+const FIRST_BACKOFF: u32 = if cfg!(shuttle) { 1 } else { 128 };
+const LAST_BACKOFF: u32 = if cfg!(shuttle) { 1 } else { 512 };
+
 /// One in this many tickets tries to spin although spinning has failed before.
 const TRIALS: u64 = 32;
 
@@ -105,15 +112,41 @@ impl Queue for Latch {
 
     #[inline(always)]
     fn wait(&self, (): ()) {
-        let mut m = Native::<Packed>::new();
-        while let Ok(true) = m.swap(&self.0, true) {
-            let Ok(()) = m.until(&self.0, |is_locked| !is_locked);
+        if self.is_locked_already() {
+            self.wait_contended();
         }
     }
 
     #[inline(always)]
     fn leave(&self, (): &()) {
         let Ok(()) = Native::<Packed>::new().write(&self.0, false);
+    }
+}
+
+impl Latch {
+    /// Locks it; returns whether it was locked already.
+    #[inline(always)]
+    fn is_locked_already(&self) -> bool {
+        let Ok(was_locked) = Native::<Packed>::new().swap(&self.0, true);
+        was_locked
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_contended(&self) {
+        let mut pauses = FIRST_BACKOFF;
+        loop {
+            if pauses <= LAST_BACKOFF {
+                (0..pauses).for_each(|_| hint::spin_loop());
+                pauses *= 2;
+            } else {
+                // Its holder has lost the processor.
+                let Ok(()) = Native::<Packed>::new().until(&self.0, |is_locked| !is_locked);
+            }
+            if !self.is_locked_already() {
+                return;
+            }
+        }
     }
 }
 
