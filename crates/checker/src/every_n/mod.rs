@@ -224,7 +224,7 @@ fn made(make: &impl Fn(usize) -> Option<Subject>, k: usize, m: usize) -> Result<
     if m + 1 > symmetry::MOST {
         return Err("views of so many processes are not searched".to_string());
     }
-    let few = make(m + 1).ok_or("it is not made for so few processes")?;
+    let few = make(m + 1).ok_or_else(|| format!("it is not made for {} processes", m + 1))?;
     if few.program.is_part() {
         return Err("it is not a lock".to_string());
     }
