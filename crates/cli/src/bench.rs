@@ -1,5 +1,12 @@
 //! `doorway bench`: measures locks, and prints the results as tables, JSON or a chart.
-use std::{cmp::Reverse, fmt::Write, ops::ControlFlow, path::PathBuf, time::Duration};
+use std::{
+    cmp::Reverse,
+    fmt::{Display, Write},
+    ops::ControlFlow,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use clap::Args;
 use doorway_bench::{Group, Kind, ROUNDS, Results, Row, Scenario, candidates, choose};
@@ -82,33 +89,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     let scenarios = scenarios(arguments)?;
     let time = Duration::from_secs_f64(arguments.seconds.unwrap_or(SECONDS));
-    let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
-    let mut round = 0;
+    let mut rounds = Rounds::new(time);
     let results = doorway_bench::run(&locks, &scenarios, time, |progress| {
-        if interrupted() {
-            return ControlFlow::Break(());
-        }
-        if progress.round > round {
-            round = progress.round;
-            watcher.begin("rounds");
-        }
-        watcher.say(&format!("{}: {}", progress.lock, progress.scenario));
-        ControlFlow::Continue(())
+        rounds.tell(progress.round, progress.lock, &progress.scenario)
     });
-    watcher.done();
-    if results.rounds == 0 {
-        return Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
-    }
+    rounds.end(results.rounds)?;
     if let Some(path) = &arguments.plot {
         write(path, &svg(&results))?;
     }
     let text = if arguments.json { format!("{:#}\n", as_json(&results)) } else { as_text(&results) };
-    let code = match () {
-        () if !results.rows.iter().all(Row::excludes) => FAILS,
-        () if results.rounds < ROUNDS => UNDECIDED,
-        () => HOLDS,
-    };
-    Ok(Answer { text, code })
+    Ok(Answer { text, code: code(results.rows.iter().all(Row::excludes), results.rounds) })
 }
 
 fn run_matrix(arguments: &Arguments) -> Result<Answer, Failure> {
@@ -127,23 +117,10 @@ fn run_matrix(arguments: &Arguments) -> Result<Answer, Failure> {
         return Err(Failure(format!("no cell matches; `--threads` is {threads}, and `-k` is 1, or 4 if that is less")));
     }
     let time = Duration::from_secs_f64(arguments.seconds.unwrap_or(MATRIX_SECONDS));
-    let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
-    let mut round = 0;
-    let results = matrix::run(&locks, &mixes, time, |progress| {
-        if interrupted() {
-            return ControlFlow::Break(());
-        }
-        if progress.round > round {
-            round = progress.round;
-            watcher.begin("rounds");
-        }
-        watcher.say(&format!("{}: {}", progress.lock, progress.mix));
-        ControlFlow::Continue(())
-    });
-    watcher.done();
-    if results.rounds == 0 {
-        return Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
-    }
+    let mut rounds = Rounds::new(time);
+    let results =
+        matrix::run(&locks, &mixes, time, |progress| rounds.tell(progress.round, progress.lock, &progress.mix));
+    rounds.end(results.rounds)?;
     if let Some(path) = &arguments.plot {
         write(path, &crate::matrix::svg(&results))?;
     }
@@ -152,12 +129,50 @@ fn run_matrix(arguments: &Arguments) -> Result<Answer, Failure> {
     } else {
         crate::matrix::as_text(&results, Screen::of_stdout())
     };
-    let code = match () {
-        () if !results.cells.iter().all(Cell::excludes) => FAILS,
-        () if results.rounds < ROUNDS => UNDECIDED,
+    Ok(Answer { text, code: code(results.cells.iter().all(Cell::excludes), results.rounds) })
+}
+
+/// The exit code of measurements.
+pub(crate) fn code(all_exclude: bool, rounds: usize) -> u8 {
+    match () {
+        () if !all_exclude => FAILS,
+        () if rounds < ROUNDS => UNDECIDED,
         () => HOLDS,
-    };
-    Ok(Answer { text, code })
+    }
+}
+
+/// Shows the progress of measurements in rounds.
+pub(crate) struct Rounds {
+    watcher: Arc<Watcher>,
+    current: usize,
+}
+
+impl Rounds {
+    pub(crate) fn new(time: Duration) -> Rounds {
+        Rounds { watcher: Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time))), current: 0 }
+    }
+
+    /// A lock is measured in a round; breaks if the user has interrupted that.
+    pub(crate) fn tell(&mut self, round: usize, lock: &str, scenario: &impl Display) -> ControlFlow<()> {
+        if interrupted() {
+            return ControlFlow::Break(());
+        }
+        if round > self.current {
+            self.current = round;
+            self.watcher.begin("rounds");
+        }
+        self.watcher.say(&format!("{lock}: {scenario}"));
+        ControlFlow::Continue(())
+    }
+
+    /// All that was measured is this number of complete rounds.
+    pub(crate) fn end(self, complete: usize) -> Result<(), Failure> {
+        self.watcher.done();
+        if complete > 0 {
+            return Ok(());
+        }
+        Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()))
+    }
 }
 
 /// The default scenarios that match the arguments; if there are none, the scenario that the arguments specify fully.

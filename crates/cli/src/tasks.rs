@@ -15,7 +15,7 @@ pub(crate) fn run(
 
 #[cfg(feature = "peers")]
 mod with_runtime {
-    use std::{ops::ControlFlow, time::Duration};
+    use std::time::Duration;
 
     use doorway_bench::{
         ROUNDS,
@@ -24,9 +24,8 @@ mod with_runtime {
     use serde_json::{Value, json};
 
     use crate::{
-        estimate::{Estimate, Pace},
-        output::{Answer, FAILS, Failure, HOLDS, UNDECIDED},
-        progress::{Watcher, interrupted},
+        bench::{Rounds, code},
+        output::{Answer, Failure},
     };
 
     /// Measures for about `seconds` the scenarios with this number of tasks and this capacity, if they are given.
@@ -38,28 +37,11 @@ mod with_runtime {
         if scenarios.is_empty() {
             return Err(Failure("no scenario matches; `--threads` is 2 or 1000, and `-k` is 1, 4 or 64".to_string()));
         }
-        let watcher = Watcher::of_pieces(Estimate::new(ROUNDS, Pace::Budget(time)));
-        let mut round = 0;
-        let results = tasks::run(&scenarios, time, |progress| {
-            if interrupted() {
-                return ControlFlow::Break(());
-            }
-            if progress.round > round {
-                round = progress.round;
-                watcher.begin("rounds");
-            }
-            watcher.say(&format!("{}: {}", progress.lock, progress.scenario));
-            ControlFlow::Continue(())
-        });
-        watcher.done();
-        if results.rounds == 0 {
-            return Err(Failure("interrupted before the first round was complete; give fewer `--seconds`".to_string()));
-        }
-        let code = match () {
-            () if !results.rows.iter().all(Row::excludes) => FAILS,
-            () if results.rounds < ROUNDS => UNDECIDED,
-            () => HOLDS,
-        };
+        let mut rounds = Rounds::new(time);
+        let results =
+            tasks::run(&scenarios, time, |progress| rounds.tell(progress.round, progress.lock, &progress.scenario));
+        rounds.end(results.rounds)?;
+        let code = code(results.rows.iter().all(Row::excludes), results.rounds);
         Ok(Answer { text: if json { format!("{:#}\n", as_json(&results)) } else { as_text(&results) }, code })
     }
 
