@@ -13,6 +13,7 @@
 //! assert!(results.rows.iter().all(|row| row.excludes()));
 //! # Ok::<(), doorway_bench::Unknown>(())
 //! ```
+mod budget;
 mod busy;
 mod cpu;
 mod histogram;
@@ -30,6 +31,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use budget::Budget;
 use busy::Busy;
 use histogram::Histogram;
 use job::{AnyLock, CriticalSection, EntryCounters, Job, JobState, Tally, Work};
@@ -152,13 +154,9 @@ pub fn run(
         .collect();
     let order = order(&cells);
     let weights: u32 = cells.iter().map(|cell| cell.scenario.weight()).sum();
-    let (start, mut fetch_add_ns, mut planned) = (Instant::now(), f64::INFINITY, Duration::ZERO);
+    let (mut budget, mut fetch_add_ns) = (Budget::new(time, 1.0), f64::INFINITY);
     for round in 1..=ROUNDS {
-        // Starting and joining threads takes time too: later rounds are assumed to take as much as earlier ones.
-        let extra = if round == 1 { 1.0 } else { start.elapsed().div_duration_f64(planned).max(1.0) };
-        let left = time.saturating_sub(start.elapsed()).div_f64((ROUNDS + 1 - round) as f64 * extra);
-        let unit = left.max(time.div_f64(4.0 * ROUNDS as f64)).div_f64(f64::from(weights.max(1)));
-        planned += unit * weights;
+        let unit = budget.unit(round, weights);
         fetch_add_ns = fetch_add_ns.min(FetchAdd::default().work(0, &Job::Alone(unit)).ns);
         for &i in &order {
             let Cell { lock, scenario, .. } = cells[i];

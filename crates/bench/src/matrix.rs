@@ -17,17 +17,11 @@
 //! assert!(mean.value > 0.0 && matrix.worst(|cell| cell.over_std()).unwrap().1.value <= mean.value);
 //! # Ok::<(), doorway_bench::Unknown>(())
 //! ```
-use std::{
-    fmt,
-    num::NonZero,
-    ops::ControlFlow,
-    sync::atomic::Ordering::Relaxed,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fmt, num::NonZero, ops::ControlFlow, sync::atomic::Ordering::Relaxed, thread, time::Duration};
 
 use crate::{
     COUNTING_SHARE, Candidate, Group, ROUNDS, Unknown,
+    budget::Budget,
     busy::Busy,
     histogram::Histogram,
     jain,
@@ -399,13 +393,9 @@ pub fn run(
     let cells = mixes.iter().zip(&measured).map(|(&mix, locks)| Cell { mix, rows: locks.iter().map(row).collect() });
     let mut matrix = Matrix { cells: cells.collect(), rounds: 0 };
     let weights: u32 = mixes.iter().zip(&measured).map(|(mix, locks)| mix.weight() * locks.len() as u32).sum();
-    let (start, mut planned) = (Instant::now(), Duration::ZERO);
+    let mut budget = Budget::new(time, 2.0);
     for round in 1..=ROUNDS {
-        // Starting and joining threads takes time too: later rounds are assumed to take as much as earlier ones.
-        let extra = if round == 1 { 2.0 } else { start.elapsed().div_duration_f64(planned).max(1.0) };
-        let left = time.saturating_sub(start.elapsed()).div_f64((ROUNDS + 1 - round) as f64 * extra);
-        let unit = left.max(time.div_f64(8.0 * ROUNDS as f64)).div_f64(f64::from(weights.max(1)));
-        planned += unit * weights;
+        let unit = budget.unit(round, weights);
         for (cell, locks) in matrix.cells.iter_mut().zip(&measured) {
             for slice in 0..cell.mix.slices() as usize {
                 for i in (0..locks.len()).cycle().skip((round + slice) % locks.len().max(1)).take(locks.len()) {

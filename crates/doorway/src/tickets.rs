@@ -14,7 +14,7 @@ use crate::{
     waiters::{Turns, Waiters},
 };
 
-type Threads = Native<Packed>;
+pub(crate) type Threads = Native<Packed>;
 
 /// The ticket lock: the default queue of a [`Mutex`](crate::Mutex).
 pub type Tickets = Numbered<Ticket<Threads>>;

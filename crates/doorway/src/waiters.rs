@@ -1,16 +1,17 @@
 //! Waiters of a ticket lock that are not parked threads: suspended tasks, and aborted places.
 use std::{collections::VecDeque, hint, mem, sync::OnceLock, task::Waker};
 
+use doorway_algorithms::blocks::test_and_set::TestAndSet;
 use doorway_memory::{Count, Memory, Value};
 use doorway_native::{
-    Native, Packed, Reg, WakeInterest,
+    Reg, WakeInterest,
     sync::atomic::{
         AtomicBool, AtomicU16, AtomicU32,
         Ordering::{Relaxed, SeqCst},
     },
 };
 
-use crate::{Mutex, MutexGuard, Queue};
+use crate::{Mutex, MutexGuard, Queue, tickets::Threads};
 
 /// After this many successive releases that found the list empty, releases do not look at it any more.
 const IDLE_RELEASES: u32 = 256;
@@ -94,11 +95,41 @@ struct List {
 #[cfg(all(target_pointer_width = "64", not(shuttle)))]
 const _: () = assert!(size_of::<Mutex<List, Latch>>() == 64, "the list and its lock share a cache line");
 
-/// The lock of the list: test-and-set, in no order.
+/// The lock of the list: test-and-set, in no order, as in `ticket-async`.
 ///
 /// A task that releases a lock and acquires it again locks the list twice in a row. In order of arrival the list would go
 /// to another thread in between, and its cache line with it.
-struct Latch(Reg<bool, Packed>);
+struct Latch(TestAndSet<Threads>);
+
+impl Latch {
+    const fn new() -> Latch {
+        Latch(TestAndSet::of(Reg::of_word(0)))
+    }
+
+    #[inline(always)]
+    fn try_lock(&self) -> bool {
+        let Ok(is_locked) = self.0.try_lock(&mut Threads::new());
+        is_locked
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn lock_contended(&self) {
+        let mut pauses = FIRST_BACKOFF;
+        loop {
+            if pauses <= LAST_BACKOFF {
+                (0..pauses).for_each(|_| hint::spin_loop());
+                pauses *= 2;
+            } else {
+                // The holder has lost the processor.
+                let Ok(()) = Threads::new().until(self.0.register(), |is_locked| !is_locked);
+            }
+            if self.try_lock() {
+                return;
+            }
+        }
+    }
+}
 
 impl Queue for Latch {
     type Place = ();
@@ -112,41 +143,14 @@ impl Queue for Latch {
 
     #[inline(always)]
     fn wait(&self, (): ()) {
-        if self.is_locked_already() {
-            self.wait_contended();
+        if !self.try_lock() {
+            self.lock_contended();
         }
     }
 
     #[inline(always)]
     fn leave(&self, (): &()) {
-        let Ok(()) = Native::<Packed>::new().write(&self.0, false);
-    }
-}
-
-impl Latch {
-    /// Locks it; returns whether it was locked already.
-    #[inline(always)]
-    fn is_locked_already(&self) -> bool {
-        let Ok(was_locked) = Native::<Packed>::new().swap(&self.0, true);
-        was_locked
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn wait_contended(&self) {
-        let mut pauses = FIRST_BACKOFF;
-        loop {
-            if pauses <= LAST_BACKOFF {
-                (0..pauses).for_each(|_| hint::spin_loop());
-                pauses *= 2;
-            } else {
-                // Its holder has lost the processor.
-                let Ok(()) = Native::<Packed>::new().until(&self.0, |is_locked| !is_locked);
-            }
-            if !self.is_locked_already() {
-                return;
-            }
-        }
+        let Ok(()) = self.0.unlock(&mut Threads::new());
     }
 }
 
@@ -243,7 +247,7 @@ impl Waiters {
         }
         let is_listed = self.is_listed.load(SeqCst) || {
             if !T::EXIT_IS_FENCE {
-                let Ok(()) = Native::<Packed>::new().fence();
+                let Ok(()) = Threads::new().fence();
             }
             self.is_listed.load(SeqCst)
         };
@@ -380,7 +384,7 @@ impl Waiters {
         self.list
             .get_or_init(|| {
                 let list = List { interest: None, first: 0, entries: VecDeque::new() };
-                Box::new(Mutex::of(Latch(Reg::of_word(0)), list))
+                Box::new(Mutex::of(Latch::new(), list))
             })
             .lock()
     }

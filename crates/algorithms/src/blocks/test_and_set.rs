@@ -23,6 +23,16 @@ impl<M: Memory> TestAndSet<M> {
         TestAndSet { lock: space.shared("lock", false) }
     }
 
+    /// The lock on this register, which holds false.
+    pub const fn of(lock: M::Reg<bool>) -> Self {
+        TestAndSet { lock }
+    }
+
+    /// The register: whether there is a holder.
+    pub const fn register(&self) -> &M::Reg<bool> {
+        &self.lock
+    }
+
     /// Acquires the lock if it is free, and returns whether it was.
     pub fn try_lock(&self, m: &mut M) -> Result<bool, M::Halt> {
         Ok(!m.at("L").swap(&self.lock, true)?)
