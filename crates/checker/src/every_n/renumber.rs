@@ -136,7 +136,7 @@ impl Views {
     }
 
     /// Forgets the number in the tally: what matters of it is in the members, or nothing. A forgetful search also forgets the
-    /// tickets in own registers of processes that do not wait: they are often of earlier passages, and whoever reads one may
+    /// tickets in own registers of processes that do not wait: they are often of earlier passages, and a process that reads one may
     /// then find any.
     fn forget(&self, config: &mut Config) {
         if let Some(slot) = self.tally {

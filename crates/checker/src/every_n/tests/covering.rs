@@ -3,7 +3,7 @@ use rustc_hash::FxHashSet;
 
 use super::{
     super::{Closed, Precision, closed, config::Config, every_n, views::Views},
-    bakery, gottlieb, queue, test_and_set, ticket_k, ticket_lock,
+    bakery, gottlieb, labels, queue, test_and_set, ticket_k, ticket_lock,
 };
 use crate::{Model, Property, Subject};
 
@@ -90,6 +90,7 @@ fn views_of_reachable_states_are_in_the_set() {
 #[test]
 fn views_of_three_processes_with_their_own_registers_are_in_the_set() {
     is_covered(1, 3, bakery);
+    is_covered(1, 3, labels);
 }
 
 #[test]

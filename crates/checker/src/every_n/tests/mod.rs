@@ -7,7 +7,7 @@ use doorway_algorithms::{
     Size,
     blocks::test_and_set::TestAndSet,
     kexclusion::{fischer_queue, fischer_queue_names, gottlieb, ticket_k},
-    mutex::{bakery, ticket},
+    mutex::{bakery, bakery_labels, ticket},
 };
 use doorway_memory::Property;
 
@@ -32,6 +32,10 @@ fn queue(k: usize) -> impl Fn(usize) -> Option<Subject> {
 
 fn bakery(n: usize) -> Option<Subject> {
     Some(Subject::lock(move |space| bakery::new(space, Size { n, k: 1 })))
+}
+
+fn labels(n: usize) -> Option<Subject> {
+    Some(Subject::lock(move |space| bakery_labels::new(space, Size { n, k: 1 })))
 }
 
 fn test_and_set(_: usize) -> Option<Subject> {
@@ -78,8 +82,9 @@ fn test_and_set_and_semaphores_exclude_for_every_n_in_no_order() {
 }
 
 #[test]
-fn bakery_excludes_and_serves_in_order_for_every_n() {
+fn bakeries_exclude_and_serve_in_order_for_every_n() {
     holds(&every_n(1, bakery).unwrap(), [2_596, 3_384], &IN_ORDER);
+    holds(&every_n(1, labels).unwrap(), [23_357, 25_501], &IN_ORDER);
 }
 
 #[test]
