@@ -9,7 +9,7 @@ use doorway_memory::{Home, Pid, Ticket, Value};
 use crate::{
     access::{Access, Op},
     actor::Actor,
-    automaton::{self, UNLIMITED},
+    automaton::{self, Need, UNLIMITED},
     buffers::Write,
     choice::Choice,
     error::Error,
@@ -36,6 +36,8 @@ pub(crate) struct Machine<'a> {
     setting: Setting,
     /// For each process its store buffer; empty if the model has none.
     buffers: Vec<VecDeque<Buffered>>,
+    /// Tickets below this one are forgotten; 0 if none are.
+    floor: u64,
     /// The number of steps taken.
     taken: usize,
     /// For each register the step that wrote its value; none for the initial value.
@@ -71,6 +73,7 @@ impl<'a> Machine<'a> {
             writers: vec![None; registers.len()],
             setting: model.setting(),
             buffers: if model.store_buffers { vec![VecDeque::new(); model.n] } else { Vec::new() },
+            floor: 0,
             taken: 0,
             written: vec![None; registers.len()],
             cached: vec![0; registers.len()],
@@ -369,7 +372,7 @@ impl<'a> Machine<'a> {
         target: Id,
     ) -> Result<Option<Step>, Error> {
         let arrived =
-            |machine: &Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
+            |machine: &mut Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
         let p = match actor {
             Actor::Process(p) => p,
             Actor::Buffer(p) => return Ok(self.become_visible(p).filter(|_| arrived(self))),
@@ -391,7 +394,7 @@ impl<'a> Machine<'a> {
         for value in 0..self.values_seen(p)?.map_or(1, |values| values.len()) {
             let mut trial = self.clone();
             let step = trial.step_seeing_value(p, value)?;
-            if arrived(&trial) {
+            if arrived(&mut trial) {
                 *self = trial;
                 return Ok(Some(step));
             }
@@ -412,9 +415,10 @@ impl<'a> Machine<'a> {
         notable.into_iter().map(Ticket::of_word).collect()
     }
 
-    /// The present tickets in ascending order, each once, and zero.
+    /// The present tickets in ascending order, each once, and zero. Those that are forgotten are left out.
     pub(crate) fn sorted_tickets(&self) -> Vec<u64> {
         let mut real = self.real_tickets();
+        real.retain(|&ticket| ticket >= self.floor);
         real.push(0);
         real.sort_unstable();
         real.dedup();
@@ -435,12 +439,51 @@ impl<'a> Machine<'a> {
         real
     }
 
-    /// The fields of the graph's state that stands for this one; none if one of them never occurs in the graph.
-    pub(crate) fn counted_as(&self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
+    /// Forgets tickets as the graph's search has after this step.
+    fn forget(&mut self, graph: &Graph) {
+        while graph.automaton.forgets() {
+            let floor = self.next_floor(graph);
+            if floor == self.floor {
+                break;
+            }
+            self.floor = floor;
+        }
+    }
+
+    /// The floor below which tickets are forgotten, given that those below the present one are.
+    fn next_floor(&self, graph: &Graph) -> u64 {
+        let (all, mut needed) = (self.real_tickets(), Vec::new());
+        for (p, (section, _, history)) in self.processes.iter().enumerate() {
+            let mut known = Vec::new();
+            history.iter().for_each(|word| tickets::collect(word.kind, word.bits, &mut known));
+            for &need in graph.automaton.needs_of_real(p, *section, history, self.floor) {
+                let mut tickets = if need.has_local() { known.clone() } else { Vec::new() };
+                need.registers().for_each(|reg| {
+                    tickets::collect(self.registers[reg].kind, self.words[reg], &mut tickets);
+                });
+                if need == Need::ALL_LOCAL {
+                    needed.extend(known.iter().copied());
+                }
+                needed.extend(tickets.into_iter().max());
+            }
+        }
+        let known = |tickets: Vec<u64>| tickets.into_iter().filter(|&ticket| ticket >= self.floor);
+        let largest = known(all.clone()).max();
+        let floor = known(needed).chain(largest).min().unwrap_or(self.floor);
+        let wide = graph.automaton.wide;
+        let is_near_zero =
+            Numbering::closing_real(&all, 0, wide).number(floor).is_none_or(|number| number <= wide.into());
+        if self.floor > 0 || !is_near_zero { floor } else { 0 }
+    }
+
+    /// The fields of the graph's state that stands for this one; none if one of them never occurs in the graph. It has to be
+    /// called after every step, since tickets are forgotten step by step.
+    pub(crate) fn counted_as(&mut self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
+        self.forget(graph);
         let numbering = if model.has_real_tickets() {
             Numbering::between(Default::default(), Default::default())
         } else {
-            Numbering::closing_real(&self.real_tickets(), graph.automaton.wide)
+            Numbering::closing_real(&self.real_tickets(), self.floor, graph.automaton.wide)
         };
         let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
             let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();

@@ -14,7 +14,7 @@ use doorway_memory::Pid;
 
 use crate::{
     actor::Packing,
-    automaton::{Action, Automaton, Missing, broken},
+    automaton::{Action, Automaton, Forgetting, Missing, Need, broken},
     edges::Edges,
     error::{Error, Fault},
     expand::{Expansion, Refusal, Successors},
@@ -69,6 +69,8 @@ enum Restart {
     EveryOrder,
     /// A comparison depends on the distance between two tickets, so more distances are told apart.
     Wider,
+    /// A step depends on a forgotten ticket, so less is forgotten, or nothing.
+    Remember(Option<Forgetting>),
 }
 
 /// The process whose step is at fault.
@@ -115,25 +117,29 @@ impl Graph {
     ) -> Result<Graph, Error> {
         let mut model = model.clone();
         let mut width = 0;
+        let forgets = model.forgets_tickets && registers.len() <= Need::REGISTERS;
+        let mut forgetting = forgets.then(Forgetting::default);
         loop {
-            match Self::attempt(program, registers.clone(), &model, edges, WIDTHS[width]) {
+            match Self::attempt(program, registers.clone(), &model, edges, WIDTHS[width], forgetting.clone()) {
                 Ok(graph) => return Ok(graph),
                 Err(Ended::Failed(failure)) => return Err(failure.error),
                 Err(Ended::Restart(Restart::EveryOrder)) => model.every_order = true,
                 Err(Ended::Restart(Restart::Wider)) => width += 1,
+                Err(Ended::Restart(Restart::Remember(less))) => forgetting = less,
             }
         }
     }
 
-    /// Explores with gaps between tickets of `wide` and more not told apart.
+    /// Explores with gaps between tickets of `wide` and more not told apart, and some tickets forgotten.
     fn attempt(
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
         edges: bool,
         wide: u32,
+        forgetting: Option<Forgetting>,
     ) -> Result<Graph, Ended> {
-        let automaton = Automaton::new(program, registers, model, wide)?;
+        let automaton = Automaton::new(program, registers, model, wide, forgetting)?;
         if automaton.met_barrier() {
             return Err(Ended::Restart(Restart::EveryOrder));
         }
@@ -230,6 +236,9 @@ impl Graph {
                     let culprit = Culprit { process: *process, local: *local, sees: None };
                     return Err(Ended::Failed(Box::new(Failure { error, culprit: Some(culprit) })));
                 }
+                if successors.lost_floor {
+                    return Err(Ended::Restart(Restart::Remember(None)));
+                }
                 *again = !successors.missing.is_empty();
                 successors.missing.drain(..).try_for_each(|missing| self.learn(program, missing))?;
             }
@@ -247,6 +256,9 @@ impl Graph {
         let learnt = self.automaton.learn(program, missing);
         if self.automaton.met_barrier() {
             return Err(Ended::Restart(Restart::EveryOrder));
+        }
+        if self.automaton.depends_on_forgotten() {
+            return Err(Ended::Restart(Restart::Remember(self.automaton.remember_more())));
         }
         learnt.map_err(|error| match (&error, missing) {
             (Error::Broken { fault: Fault::TicketArithmetic, .. }, _)

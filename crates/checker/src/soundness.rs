@@ -1,5 +1,6 @@
-//! The renumbering of tickets is compared with real numbers: every real state must be among those searched.
-use std::collections::{BTreeSet, VecDeque};
+//! The renumbering of tickets is compared with real numbers: every real state must be among those searched. A search that
+//! forgets tickets is compared with one that does not: they must be bisimilar.
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_algorithms::{
     kexclusion::{
@@ -7,10 +8,12 @@ use doorway_algorithms::{
     },
     mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
 };
-use doorway_memory::Exclusion;
+use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property, Space, Ticket};
 
 use crate::{
-    Model, Registers, View,
+    Model, Registers, Report, View,
+    actor::Actor,
+    check,
     graph::{Graph, Id},
     machine::Machine,
     program::{Lock, Program},
@@ -45,7 +48,7 @@ fn image(graph: &Graph, state: Id) -> Image {
     let mut real = Vec::new();
     histories().for_each(|Word { bits, kind, .. }| tickets::collect(*kind, *bits, &mut real));
     words.iter().for_each(|&(word, kind)| tickets::collect(kind, word, &mut real));
-    let numbering = Numbering::closing_real(&real, graph.automaton.wide);
+    let numbering = Numbering::closing_real(&real, 0, graph.automaton.wide);
     let sections = locals.iter().flat_map(|local| [local.section as u64, local.history.len() as u64]);
     let histories = histories().map(|word| numbering.apply(word));
     let words = words.iter().map(|&(word, kind)| numbering.apply_to(kind, word));
@@ -255,6 +258,128 @@ fn random_executions_with_deaths_and_store_buffers_stay_among_the_states_searche
             }
         }
     }
+}
+
+/// As above, where the search forgets tickets.
+#[test]
+fn random_executions_stay_among_the_states_searched_if_tickets_are_forgotten() {
+    fn stay<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) {
+        let (program, registers, graph) = explore(&model.clone().forget_tickets(), make);
+        assert!(graph.automaton.forgets());
+        let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+        let mut random = Random(17);
+        for execution in 0..50 {
+            let mut machine = Machine::new(&program, &registers, model);
+            for step in 0..2_000 {
+                let p = random.below(model.n);
+                for _ in 0..1 + random.below(8) {
+                    machine.step(p).expect("it keeps the rules");
+                    let which = std::any::type_name::<A>();
+                    let state = machine.counted_as(&graph, model);
+                    assert!(state.is_some_and(|state| searched.contains(&state)), "{which}, {execution}, {step}");
+                }
+            }
+        }
+    }
+    stay(&Model::new(3).k(2), |space| KBakery::new(space, 3, 2));
+    stay(&Model::new(2), |space| KBakeryFife::new(space, 2, 1));
+    stay(&Model::new(4).k(2), |space| TicketK::new(space, 2));
+    stay(&Model::new(3), |space| BakeryLabels::new(space, 3));
+}
+
+/// The classes of the coarsest bisimulation of two graphs, the states of the second after those of the first. States in
+/// one class have the same sections, and the same actors lead from them to the same classes.
+fn bisimilar(graphs: [&Graph; 2]) -> Vec<u32> {
+    let offsets = [0, graphs[0].ids()];
+    let mut class = vec![0; graphs[0].ids() + graphs[1].ids()];
+    let mut classes = 0;
+    loop {
+        let mut numbers = BTreeMap::new();
+        let mut refined = class.clone();
+        for (graph, offset) in std::iter::zip(graphs, offsets) {
+            for state in states(graph) {
+                let leads = graph.steps(state).map(|(actor, target)| {
+                    (matches!(actor, Actor::Process(_)), actor.pid(), class[offset + target as usize])
+                });
+                let leads: BTreeSet<(bool, usize, u32)> = leads.collect();
+                let next = numbers.len() as u32;
+                let at = offset + state as usize;
+                refined[at] = *numbers.entry((class[at], graph.sections(state), leads)).or_insert(next);
+            }
+        }
+        class = refined;
+        if numbers.len() == classes {
+            return class;
+        }
+        classes = numbers.len();
+    }
+}
+
+/// The numbers of states with and without forgetting tickets.
+fn forgetting_is_exact<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> [u64; 2] {
+    let (_, _, fewer) = explore(&model.clone().forget_tickets(), &make);
+    let (_, _, all) = explore(model, &make);
+    assert!(fewer.automaton.forgets() && !all.automaton.forgets());
+    let class = bisimilar([&fewer, &all]);
+    assert_eq!(class[fewer.initial as usize], class[fewer.ids() + all.initial as usize]);
+    [fewer.states(), all.states()]
+}
+
+/// Forgetting tickets neither adds nor removes an execution, for all that properties are about.
+#[test]
+fn a_search_that_forgets_tickets_is_bisimilar_to_one_that_does_not() {
+    let k_bakery = |model: &Model| forgetting_is_exact(model, |space| KBakery::new(space, 2, 1));
+    assert_eq!(k_bakery(&Model::new(2)), [581, 852]);
+    assert_eq!(k_bakery(&Model::new(2).deaths().aborts()), [2_663, 5_061]);
+    assert_eq!(k_bakery(&Model::new(2).tso().every_order()), [2_628, 4_637]);
+    assert_eq!(forgetting_is_exact(&Model::new(2).deaths(), |space| KBakeryFife::new(space, 2, 1)), [7_840, 90_347]);
+    assert_eq!(forgetting_is_exact(&Model::new(4).k(2), |space| TicketK::new(space, 2)), [2_678, 3_108]);
+    assert_eq!(forgetting_is_exact(&Model::new(3), |space| BakeryLabels::new(space, 3)), [40_669, 48_941]);
+}
+
+/// Process 0 enters if the old tickets of the others are in the right order: nothing may be forgotten of that.
+struct OldTickets<M: Memory> {
+    newest: M::Reg<Ticket>,
+    old: Vec<M::Reg<Ticket>>,
+    turn: M::Reg<usize>,
+}
+
+impl<M: Memory> Exclusion<M> for OldTickets<M> {
+    type Place = ();
+    type Inside = ();
+
+    fn doorway(&self, _: &mut M, _: Pid) -> Result<(), M::Halt> {
+        Ok(())
+    }
+
+    fn wait(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        if p < 2 {
+            let mine = m.update(&self.newest, Ticket::next)?;
+            m.write(&self.old[p], mine)?;
+            return m.spin(|m| m.test(&self.turn, |turn| turn == p));
+        }
+        let first = m.read(&self.old[0])?;
+        let second = m.read(&self.old[1])?;
+        if first > second && second != Ticket::ZERO { Ok(()) } else { m.spin(|m| m.test(&self.turn, |turn| turn == p)) }
+    }
+
+    fn exit(&self, m: &mut M, p: Pid, (): &()) -> Result<(), M::Halt> {
+        m.write(&self.turn, (p + 1) % 3)
+    }
+}
+
+#[test]
+fn tickets_that_a_step_depends_on_are_not_forgotten() {
+    let make = |space: &mut Registers| OldTickets {
+        newest: space.shared("newest", Ticket::ZERO.next()),
+        old: (0..2).map(|i| space.register(Name::new("old").index(i), Home::Nobody, Ticket::ZERO)).collect(),
+        turn: space.shared("turn", 0),
+    };
+    let [forgetting, telling] =
+        [Model::new(3).forget_tickets(), Model::new(3)].map(|model| check(&model, make).unwrap());
+    assert!(forgetting.fails(Property::Exclusion) && telling.fails(Property::Exclusion));
+    let findings = |report: &Report| report.to_string().lines().skip(1).map(String::from).collect::<Vec<_>>();
+    assert_eq!(findings(&forgetting), findings(&telling));
 }
 
 /// States are identified exactly if they differ only in the numbers of processes.

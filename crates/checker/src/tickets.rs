@@ -11,12 +11,27 @@
 //! treated as 2, and two `next`s in a row would meet a ticket they should stay below. This occurs in `bakery` with
 //! three processes.) So every real execution is among those searched, and a property that holds for these holds. A
 //! counterexample is executed with real numbers before it is reported.
+//!
+//! # Forgotten tickets
+//!
+//! Most tickets of a state are old ones, left in registers by passages that are over, and their order no longer matters.
+//! Tickets below the *floor* of a state are *forgotten*: the state keeps that they are below it, and nothing else. This is
+//! exact, and not only on the safe side, as long as no step depends on which numbers they were: the automaton executes every
+//! step that sees forgotten tickets with all orders and gaps that they can have. The floor is the largest ticket at first. If
+//! there is a step that depends on forgotten tickets, then the search starts again, and processes in some local states need
+//! some tickets, which are not forgotten (`automaton/forgotten.rs`). If that does not help, nothing is.
+//!
+//! In the first states of an execution nothing is forgotten, and zero is a ticket like the others. Once a state has a floor,
+//! zero is below it, and all states that follow have one.
 use doorway_memory::{Ticket, Value};
 
 use crate::{error::Fault, registers::Kind, view::Word};
 
 /// The widths from which on gaps are not told apart; the search uses the first that suffices.
 pub(crate) const WIDTHS: [u32; 3] = [2, 3, 4];
+
+/// The number of a forgotten ticket, in searches that forget tickets.
+pub(crate) const FORGOTTEN: u32 = 127;
 
 /// A set of ticket numbers below 128.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -48,6 +63,60 @@ impl TicketSet {
 
     pub(crate) fn largest(self) -> u32 {
         127_u32.saturating_sub(self.0.leading_zeros())
+    }
+
+    /// Whether a forgotten ticket is among them.
+    #[inline]
+    pub(crate) fn has_forgotten(self) -> bool {
+        self.contains(FORGOTTEN)
+    }
+
+    /// Those that are not forgotten.
+    #[inline]
+    pub(crate) fn remembered(self) -> TicketSet {
+        TicketSet(self.0 & !(1 << FORGOTTEN))
+    }
+
+    #[inline]
+    pub(crate) fn without(self, others: TicketSet) -> TicketSet {
+        TicketSet(self.0 & !others.0)
+    }
+
+    /// The smallest, if there is one.
+    pub(crate) fn smallest(self) -> Option<u32> {
+        (!self.is_empty()).then(|| self.0.trailing_zeros())
+    }
+
+    /// Whether these are the tickets of a state that has a floor: the smallest of those that are not forgotten has a number
+    /// then that it has in no other state.
+    pub(crate) fn has_floor(self, wide: u32) -> bool {
+        self.has_forgotten() || self.remembered().without_zero().smallest() == Some(wide + 1)
+    }
+
+    /// The tickets that a step makes the state forget. `self` has all tickets after the step, `needed` those that are not to be
+    /// forgotten, and `before` those before the step. None if a state that has a floor gets a new ticket which is not above
+    /// it: then it is not known whether it is above or below those forgotten.
+    pub(crate) fn to_forget(self, needed: TicketSet, before: TicketSet, wide: u32) -> Option<TicketSet> {
+        let all = self.remembered();
+        let had_floor = before.has_floor(wide);
+        let below_floor = if had_floor {
+            let below = all.below(before.remembered().without_zero().smallest().unwrap_or(FORGOTTEN));
+            if !below.without_zero().is_empty() {
+                return None;
+            }
+            below
+        } else {
+            TicketSet::EMPTY
+        };
+        let left = all.without(below_floor);
+        let floor = needed.remembered().without(below_floor).smallest().unwrap_or(FORGOTTEN).min(left.largest());
+        Some(if left.is_empty() || (!had_floor && floor <= wide) { below_floor } else { all.below(floor) })
+    }
+
+    /// Whether no gap has to be closed in a state that has a floor.
+    pub(crate) fn is_normal_above_floor(self, wide: u32) -> bool {
+        let near = (1..=wide).fold(0, |near, gap| near | self.0 << gap);
+        matches!(self.0 & !near, alone if alone == 0 || alone == 1 << (wide + 1))
     }
 
     pub(crate) fn numbers(self) -> impl Iterator<Item = u32> {
@@ -119,6 +188,22 @@ impl Closing {
             numbers[ticket as usize] = number as u8;
         }
         Closing(numbers)
+    }
+
+    /// As [`of`](Self::of), in a state that has a floor.
+    pub(crate) fn above_floor(tickets: TicketSet, roomy: TicketSet, wide: u32) -> Closing {
+        let floor = tickets.smallest().unwrap_or(0);
+        // The numbers of the others are counted from the floor, and that is one above zero and a wide gap.
+        let mut closing = Closing::of(TicketSet(tickets.0 >> floor), TicketSet(roomy.0 >> floor), wide);
+        closing.0.rotate_right(floor as usize);
+        closing.0.iter_mut().for_each(|number| *number += wide as u8 + 1);
+        closing
+    }
+
+    /// The same numbers, but these tickets are forgotten, and forgotten ones stay so.
+    pub(crate) fn forgetting(mut self, tickets: TicketSet) -> Closing {
+        tickets.with(FORGOTTEN).numbers().for_each(|ticket| self.0[ticket as usize] = FORGOTTEN as u8);
+        self
     }
 
     /// The new numbers of some of the tickets.
@@ -214,22 +299,32 @@ impl Numbering {
         Numbering(std::iter::zip(from.numbers(), to.numbers()).map(|(a, b)| (u64::from(a), u64::from(b))).collect())
     }
 
-    /// Closes the gaps of real, unlimited tickets.
-    pub(crate) fn closing_real(tickets: &[u64], wide: u32) -> Numbering {
+    /// As [`between`](Self::between), but to the other set also belong tickets that are forgotten: the smallest, as many as
+    /// it has fewer numbers.
+    pub(crate) fn forgetting(from: TicketSet, to: TicketSet) -> Numbering {
+        let (old, new) = (from.remembered(), to.remembered());
+        let forgets = (old.len() - new.len()) as usize;
+        let new = std::iter::repeat_n(FORGOTTEN, forgets).chain(new.numbers());
+        let forgotten = (u64::from(FORGOTTEN), u64::from(FORGOTTEN));
+        let pairs = std::iter::zip(old.numbers(), new).map(|(a, b)| (u64::from(a), u64::from(b)));
+        Numbering(pairs.chain([forgotten]).collect())
+    }
+
+    /// Closes the gaps of real, unlimited tickets, and forgets those below the floor.
+    pub(crate) fn closing_real(tickets: &[u64], floor: u64, wide: u32) -> Numbering {
         let mut sorted: Vec<u64> = tickets.iter().copied().chain([0]).collect();
         sorted.sort_unstable();
         sorted.dedup();
-        let (mut last, mut number) = (0, 0);
-        Numbering(
-            sorted
-                .into_iter()
-                .map(|ticket| {
-                    number += (ticket - last).min(u64::from(wide));
-                    last = ticket;
-                    (ticket, number)
-                })
-                .collect(),
-        )
+        let (mut last, mut number) = if floor == 0 { (0, 0) } else { (floor, u64::from(wide) + 1) };
+        let new_number = |ticket| {
+            if ticket < floor {
+                return (ticket, u64::from(FORGOTTEN));
+            }
+            number += u64::min(ticket - last, wide.into());
+            last = ticket;
+            (ticket, number)
+        };
+        Numbering(sorted.into_iter().map(new_number).collect())
     }
 
     /// Whether two new numbers, each of a ticket or of a few `next`s of one, compare in the same way however wide the
@@ -247,7 +342,7 @@ impl Numbering {
         }
     }
 
-    fn number(&self, ticket: u64) -> Option<u64> {
+    pub(crate) fn number(&self, ticket: u64) -> Option<u64> {
         self.0.binary_search_by_key(&ticket, |&(old, _)| old).ok().map(|at| self.0[at].1)
     }
 
@@ -312,6 +407,38 @@ mod tests {
         let images: Vec<TicketSet> = splits.subsets().map(|roomy| Closing::of(after, roomy, 2).image(after)).collect();
         assert_eq!(images, [set(&[0, 1, 2, 3]), set(&[0, 1, 2, 4])]);
         assert_eq!(set(&[0, 1, 3, 4]).splits(before, 2), TicketSet::EMPTY, "a new largest ticket has nothing above it");
+    }
+
+    #[test]
+    fn tickets_below_the_floor_are_forgotten() {
+        let forgotten =
+            |after: &[u32], needed: &[u32], before: &[u32]| set(after).to_forget(set(needed), set(before), 2);
+        // The floor is the smallest ticket that is needed, or the largest of all.
+        assert_eq!(forgotten(&[0, 1, 3, 5], &[3, 5], &[0, 1, 3]), Some(set(&[0, 1])));
+        assert_eq!(forgotten(&[0, 1, 3], &[], &[0, 1, 3]), Some(set(&[0, 1])));
+        // It is not near zero, which is an ordinary ticket until there is a floor.
+        assert_eq!(forgotten(&[0, 2], &[], &[0]), Some(set(&[])));
+        // Once there is a floor, zero is below it.
+        assert_eq!(forgotten(&[0, 1, 3], &[0], &[0, 1, 3]), Some(set(&[])));
+        assert_eq!(forgotten(&[0, 3, 4, FORGOTTEN], &[0, 4], &[3, FORGOTTEN]), Some(set(&[0, 3])));
+        assert_eq!(forgotten(&[0, 3], &[0], &[3]), Some(set(&[0])));
+        assert_eq!(forgotten(&[0, FORGOTTEN], &[0], &[FORGOTTEN]), Some(set(&[0])));
+        // A new ticket below the floor cannot be compared with those forgotten.
+        assert_eq!(forgotten(&[1, 3, FORGOTTEN], &[1, 3], &[3, FORGOTTEN]), None);
+        assert_eq!(forgotten(&[1, FORGOTTEN], &[1], &[0, FORGOTTEN]), None);
+    }
+
+    #[test]
+    fn forgotten_tickets_are_renumbered_together() {
+        let closing = Closing::above_floor(set(&[5, 6, 9]), TicketSet::EMPTY, 2).forgetting(set(&[1, 3]));
+        let image = closing.image(set(&[1, 3, 5, 9, FORGOTTEN]));
+        assert_eq!(image, set(&[3, 6, FORGOTTEN]));
+        assert!(set(&[3, 4, 6]).is_normal_above_floor(2) && !set(&[3, 6]).is_normal_above_floor(2));
+        assert!(!set(&[2, 3]).is_normal_above_floor(2) && set(&[]).is_normal_above_floor(2));
+        let numbering = Numbering::forgetting(set(&[1, 3, 5, 9, FORGOTTEN]), image);
+        assert_eq!([1, 3, 5, 9, 127].map(|ticket| numbering.number(ticket)), [127, 127, 3, 6, 127].map(Some));
+        let real = Numbering::closing_real(&[4, 90, 91, 200], 90, 2);
+        assert_eq!([0, 4, 90, 91, 200].map(|ticket| real.number(ticket)), [127, 127, 3, 4, 6].map(Some));
     }
 
     #[test]

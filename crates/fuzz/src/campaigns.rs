@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// The names of all campaigns.
-pub const NAMES: [&str; 27] = [
+pub const NAMES: [&str; 28] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -50,6 +50,7 @@ pub const NAMES: [&str; 27] = [
     "parts-limited",
     "expiries",
     "without-edges",
+    "forgotten-tickets",
 ];
 
 /// The campaigns of which the steps are also computed again instead of being stored.
@@ -111,6 +112,13 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
         let of: &str = random.pick::<&str>(&RECOMPUTED);
         let (case, palette) = draw(of, random);
         return (Case { setup: Setup { recomputes: true, ..case.setup }, ..case }, palette);
+    }
+    if campaign == "forgotten-tickets" {
+        let of: &str = random.pick::<&str>(&["tickets", "tickets-heavy"]);
+        let (mut case, palette) = draw(of, random);
+        let limited = case.setup.passages_in_all.is_some() || case.setup.expiries || !matches!(case.job, Job::Check);
+        case.setup.forgets_tickets = !limited;
+        return (case, palette);
     }
     let three = random.chance(12);
     let mut setup = Setup::new(if three { 3 } else { 2 });

@@ -52,6 +52,8 @@ pub struct Setup {
     pub max_states: u64,
     /// Whether the checker computes steps again instead of storing them.
     pub recomputes: bool,
+    /// Whether the checker forgets tickets that no step depends on.
+    pub forgets_tickets: bool,
 }
 
 impl Setup {
@@ -70,6 +72,7 @@ impl Setup {
             sequential: false,
             max_states: 8_000,
             recomputes: false,
+            forgets_tickets: false,
         }
     }
 
@@ -104,6 +107,9 @@ impl Setup {
         if self.recomputes {
             model = model.without_edges();
         }
+        if self.forgets_tickets {
+            model = model.forget_tickets();
+        }
         model
     }
 }
@@ -120,6 +126,7 @@ impl fmt::Display for Setup {
             (self.expiries, "expiries"),
             (self.sequential, "sequential"),
             (self.recomputes, "without edges"),
+            (self.forgets_tickets, "forgetting tickets"),
         ] {
             if on {
                 write!(f, ", {what}")?;

@@ -3,9 +3,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use doorway_memory::Pid;
 
-use super::{Automaton, Local, UNLIMITED, Whereabouts};
+use super::{Automaton, Local, UNLIMITED, Whereabouts, forgotten::Seen};
 use crate::{
-    access::Access,
+    access::{Access, Op},
     error::{Error, Fault},
     model::Setting,
     program::{Program, Section},
@@ -24,19 +24,35 @@ pub(crate) struct Ran {
 impl Ran {
     /// Whether two executions of a step had the same result.
     pub(super) fn is(&self, other: &Ran) -> bool {
+        self.is_but_operands(other) && same(self.access.as_ref(), other.access.as_ref())
+    }
+
+    /// Whether two executions of a step had the same result, though the operands of their accesses may differ.
+    pub(super) fn is_but_operands(&self, other: &Ran) -> bool {
         let same_history = std::iter::zip(&self.history, &other.history)
             .all(|(a, b)| (a.bits, a.what) == (b.bits, b.what))
             && self.history.len() == other.history.len();
-        let same_access = same(self.access.as_ref(), other.access.as_ref());
+        let what = |ran: &Ran| ran.access.map(|access| (access.op, access.reg));
+        let same_access = what(self) == what(other);
         same_history && same_access && (self.section, self.written) == (other.section, other.written)
     }
 }
 
 impl Automaton {
+    /// What the next step from a local state sees, on a register that holds `word`.
+    pub(super) fn seen(&self, p: Pid, local: u32, word: u64) -> Seen<'_> {
+        let Local { section, passages, ref history, access, .. } = *self.local(p, local);
+        let read = access.filter(|access| access.op != Op::Write).and_then(|access| access.register());
+        let register = read.map(|reg| (self.registers[reg].kind, word));
+        Seen { p, section, passages, history, register }
+    }
+
     /// Executes the next step from a local state, on a register that holds `word`.
     pub(super) fn run_step(&self, program: &dyn Program, p: Pid, local: u32, word: u64) -> Result<Ran, Error> {
-        let Local { section, passages, history, .. } = self.local(p, local);
-        run(program, p, *section, *passages, history.to_vec(), self.setting, word)
+        let seen = self.seen(p, local, word);
+        let (history, word) = self.filled(seen);
+        let ran = run(program, p, seen.section, seen.passages, history, self.setting, word)?;
+        Ok(self.forgotten(seen, ran))
     }
 }
 

@@ -3,7 +3,8 @@ use doorway_memory::Pid;
 
 use super::{
     Action, Automaton, Interrupted, Local, StepInfo, UNKNOWN,
-    execute::{broken, is_noticed, look, same, unfounded},
+    execute::{broken, is_noticed, look, run, unfounded},
+    forgotten::Seen,
     hash_of, local_key,
 };
 use crate::{
@@ -81,17 +82,37 @@ impl Automaton {
         if self.step(&info, value).is_some() {
             return Ok(());
         }
+        let learnt = self.execute_step(program, p, local, value);
+        match learnt {
+            // With other numbers for the tickets that are forgotten it may well do something else.
+            Err(_) if self.sees_forgotten(p, local, value) => {
+                self.note_dependence(p, local, Some(value));
+                Ok(())
+            }
+            learnt => learnt,
+        }
+    }
+
+    fn execute_step(&mut self, program: &dyn Program, p: Pid, local: u32, value: u32) -> Result<(), Error> {
         let from = self.local(p, local);
         let section = from.section;
         let register = from.access.and_then(|access| access.register());
         let word = register.map_or(0, |reg| self.word(reg, value));
-        let ran = self.run_step(program, p, local, word)?;
+        let seen = self.seen(p, local, word);
+        let (history, filled) = self.filled(seen);
+        let ran = run(program, p, section, seen.passages, history.clone(), self.setting, filled)?;
         let here = self.whereabouts(p, local);
-        if !same(ran.access.as_ref(), from.access.as_ref()) {
+        if !self.is_expected(seen, ran.access.as_ref(), from.access.as_ref()) {
             return Err(broken(p, here, Fault::Nondeterminism));
         }
         if self.renumbers {
-            self.check_ticket_parametricity(program, p, local, word, &ran)?;
+            self.check_ticket_parametricity(program, p, local, (&history, filled), &ran)?;
+        }
+        let ran = self.forgotten(seen, ran);
+        if self.forgets() {
+            let history = self.local(p, local).history.clone();
+            let seen = Seen { history: &history, ..self.seen(p, local, word) };
+            self.check_step_despite_forgotten(program, (local, value), seen, &ran);
         }
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
         let written = match ran.access.filter(|access| access.register().is_some()) {
@@ -131,7 +152,9 @@ impl Automaton {
         if self.renumbered(field, id, image).is_some() {
             return Ok(());
         }
-        let numbering = Numbering::between(self.tickets(field as usize, id), image);
+        let tickets = self.tickets(field as usize, id);
+        let numbering =
+            if self.forgets() { Numbering::forgetting(tickets, image) } else { Numbering::between(tickets, image) };
         let renumbered = match (field as usize).checked_sub(self.n()) {
             None => {
                 let p = field as usize;
@@ -181,8 +204,12 @@ impl Automaton {
         let id = self.processes[p].locals.len() as u32;
 
         let done = !program.goes_on(section) || (program.begins(section) && passages == 0);
-        let (access, at) =
-            if done { (None, section) } else { look(program, p, section, history.clone(), self.setting)? };
+        let seen = Seen { p, section, passages, history: &history, register: None };
+        let next =
+            if done { Ok((None, section)) } else { look(program, p, section, self.filled(seen).0, self.setting) };
+        let depends = !done && self.next_access_depends(program, seen, next.as_ref().ok().copied());
+        let (access, at) = if depends { (None, section) } else { next? };
+        let needs = self.needs_of_new(p, section, &history);
         if let Some(fault) = access.and_then(|access| self.refuses(access)) {
             return Err(broken(p, (at, access.map_or(String::new(), |access| access.line())), fault));
         }
@@ -212,6 +239,7 @@ impl Automaton {
         process.ids.insert(key, id);
         process.infos.push(info);
         process.tickets.push(tickets);
+        process.needs.push(needs);
         if self.deaths || self.aborts {
             process.interrupted.push(Interrupted::default());
             // A death at the start of a reap changes nothing; and a process that was taken for dead has died already.
@@ -222,6 +250,9 @@ impl Automaton {
             let expired = expired.map(|(section, history)| self.local_id(program, p, section, passages, history));
             let expired = expired.transpose()?;
             self.processes[p].interrupted[id as usize] = Interrupted { dead, aborted, expired };
+        }
+        if depends {
+            self.note_dependence(p, id, None);
         }
         Ok(id)
     }

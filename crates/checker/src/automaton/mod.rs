@@ -11,10 +11,12 @@
 //! | `mod.rs` | the tables, and looking up in them |
 //! | `learn.rs` | adding to them |
 //! | `execute.rs` | executing one step of the source |
+//! | `forgotten.rs` | the test that no step depends on forgotten tickets |
 //! | `parametricity.rs` | the test that tickets are only compared |
 //! | `replay.rs` | the test that processes are deterministic |
 //! | `statistics.rs` | the primitives, fences and registers met, and the bytes used |
 mod execute;
+mod forgotten;
 mod learn;
 mod parametricity;
 mod replay;
@@ -35,6 +37,8 @@ use crate::{
 };
 use execute::unfounded;
 pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
+use forgotten::Depends;
+pub(crate) use forgotten::{Forgetting, Need};
 pub(crate) use learn::Missing;
 
 /// Passages left, when there is no limit.
@@ -66,6 +70,12 @@ pub(crate) struct Automaton {
     has_tickets: bool,
     /// Whether tickets are renumbered: only if there is no limit to them.
     renumbers: bool,
+    /// Which tickets are forgotten, if any are.
+    forgetting: Option<Forgetting>,
+    /// What local states need, each list once; the first is empty.
+    needs: Vec<Vec<Need>>,
+    /// On what forgotten ticket a step depends, if one does.
+    depends: Option<Depends>,
     /// Gaps between tickets of at least this width are not told apart.
     pub(crate) wide: u32,
     /// Whether processes are all alike, and sorted.
@@ -89,6 +99,8 @@ struct Process {
     ids: FxHashMap<Box<[u64]>, u32>,
     infos: Vec<StepInfo>,
     tickets: Vec<TicketSet>,
+    /// For each local state the number of what it needs, if tickets are forgotten.
+    needs: Vec<u32>,
     /// For each local state, if the model has interruptions.
     interrupted: Vec<Interrupted>,
 }
@@ -163,6 +175,7 @@ impl Automaton {
         registers: Vec<Register>,
         model: &Model,
         wide: u32,
+        forgetting: Option<Forgetting>,
     ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
@@ -181,6 +194,9 @@ impl Automaton {
             ticketed: Vec::new(),
             has_tickets: false,
             renumbers: !model.has_real_tickets(),
+            forgetting,
+            needs: vec![Vec::new()],
+            depends: None,
             wide,
             symmetric: model.symmetric,
             safe_registers: model.safe_registers,

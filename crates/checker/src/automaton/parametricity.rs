@@ -18,13 +18,14 @@ impl Automaton {
     /// width.
     ///
     /// Renumbering is sound only if a process depends on nothing but the order of its tickets, and on whether one is
-    /// the next of another. So every step is tested when it is learnt.
+    /// the next of another. So every step is tested when it is learnt. `from_history` and `word_read` are what the process
+    /// has seen, with numbers filled in for forgotten tickets, and `ran` is what it did then.
     pub(super) fn check_ticket_parametricity(
         &self,
         program: &dyn Program,
         p: Pid,
         local: u32,
-        word_read: u64,
+        (from_history, word_read): (&[Word], u64),
         ran: &Ran,
     ) -> Result<(), Error> {
         /// By 1, so that remainders change; and by a large number, so that differences do.
@@ -32,13 +33,13 @@ impl Automaton {
         let from = self.local(p, local);
         let kind = |access: Access| self.registers[access.reg as usize].kind;
         let [accesses, did_access] = [from.access, ran.access].map(|access| access.filter(|a| a.register().is_some()));
-        let read = match accesses {
-            Some(access) => {
-                tickets::of(kind(access), word_read).map_err(|fault| broken(p, self.whereabouts(p, local), fault))?
-            }
-            None => TicketSet::EMPTY,
-        };
-        let seen = self.processes[p].tickets[local as usize].union(read);
+        let read = accesses.map(|access| (kind(access), word_read));
+        let seen = from_history
+            .iter()
+            .map(|word| (word.kind, word.bits))
+            .chain(read)
+            .try_fold(TicketSet::EMPTY, |set, (kind, word)| Ok(set.union(tickets::of(kind, word)?)))
+            .map_err(|fault| broken(p, self.whereabouts(p, local), fault))?;
         let mut made = Vec::new();
         ran.history.iter().for_each(|word| tickets::collect(word.kind, word.bits, &mut made));
         did_access.iter().for_each(|access| tickets::collect(kind(*access), ran.written, &mut made));
@@ -48,7 +49,7 @@ impl Automaton {
         for by in WIDER_BY {
             let widened = Numbering::widening(seen, self.wide, by);
             let word = accesses.map_or(word_read, |access| widened.apply_to(kind(access), word_read));
-            let history = from.history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
+            let history = from_history.iter().map(|word| Word { bits: widened.apply(word), ..*word }).collect();
             let (wide, compared) =
                 ticket_comparisons(|| run(program, p, from.section, from.passages, history, self.setting, word));
             let wide = wide?;
@@ -66,7 +67,8 @@ impl Automaton {
             let same = same_access && wide.section == ran.section && same_written && same_history;
             let alike = by == 1 || compared.iter().all(|(a, b)| widened.compares_alike(a.to_word(), b.to_word()));
             if !(same && alike) {
-                let again = self.run_step(program, p, local, word_read)?;
+                let history = from_history.to_vec();
+                let again = run(program, p, from.section, from.passages, history, self.setting, word_read)?;
                 let fault = if again.is(ran) { Fault::TicketArithmetic } else { Fault::Nondeterminism };
                 return Err(broken(p, self.whereabouts(p, local), fault));
             }

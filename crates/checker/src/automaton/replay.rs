@@ -1,10 +1,7 @@
 //! The test that processes are deterministic.
 use doorway_memory::Pid;
 
-use super::{
-    Automaton, UNKNOWN,
-    execute::{broken, same},
-};
+use super::{Automaton, UNKNOWN, execute::broken};
 use crate::{
     error::{Error, Fault},
     program::Program,
@@ -53,9 +50,11 @@ impl Automaton {
     ) -> Result<(), Error> {
         let access = self.local(p, local).access;
         let register = access.and_then(|access| access.register());
-        let ran = self.run_step(program, p, local, register.map_or(0, |reg| self.word(reg, value)))?;
+        let word = register.map_or(0, |reg| self.word(reg, value));
+        let ran = self.run_step(program, p, local, word)?;
         let wrote_the_same = register.is_none_or(|reg| self.word(reg, written) == ran.written);
-        let did_the_same = same(ran.access.as_ref(), access.as_ref()) && wrote_the_same;
+        let did_the_same =
+            self.is_expected(self.seen(p, local, word), ran.access.as_ref(), access.as_ref()) && wrote_the_same;
         if self.known_local(p, ran.section, ran.passages, &ran.history) == Some(next) && did_the_same {
             return Ok(());
         }

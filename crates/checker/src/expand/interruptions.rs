@@ -15,7 +15,7 @@ impl Expansion<'_> {
             let mut after = state;
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= automaton.step_info(p, local).hash ^ automaton.step_info(p, next).hash;
-            if automaton.has_tickets() && automaton.tickets(p, local) != automaton.tickets(p, next) {
+            if self.moves_tickets(p, local, next) {
                 self.arrive_renumbered(self.tickets_of(origin), after, Actor::Interruption(p), out);
             } else {
                 self.arrive(after, Actor::Interruption(p), out);

@@ -47,6 +47,8 @@ pub(crate) struct Successors {
     pub(crate) cut: u64,
     /// Whether a write was held back by a full store buffer.
     pub(crate) full: bool,
+    /// Whether a state with forgotten tickets has a new one that cannot be compared with them.
+    pub(crate) lost_floor: bool,
 }
 
 impl Successors {
@@ -70,6 +72,7 @@ impl Successors {
         self.crowded = false;
         self.cut = 0;
         self.full = false;
+        self.lost_floor = false;
     }
 
     pub(crate) fn bytes(&self) -> usize {
@@ -175,7 +178,7 @@ impl<'a> Expansion<'a> {
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= info.hash ^ automaton.step_info(p, next).hash;
         }
-        let mut moved = automaton.has_tickets() && automaton.tickets(p, local) != automaton.tickets(p, next);
+        let mut moved = self.moves_tickets(p, local, next);
         if automaton.has_buffers() && info.action == Action::Write {
             match self.buffer_write(&mut after, p, (info.reg, written), out) {
                 Some(moved_too) => moved |= moved_too,

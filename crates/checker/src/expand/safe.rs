@@ -76,7 +76,15 @@ impl Expansion<'_> {
         for word in without_tickets {
             self.read_word(before, state, p, word, out);
         }
-        for (opening, number) in Closing::around_any(before, automaton.wide) {
+        let forgets = automaton.forgets();
+        let remembered = if forgets { before.remembered() } else { before };
+        for (opening, number) in Closing::around_any(remembered, automaton.wide) {
+            let opening = if forgets { opening.forgetting(TicketSet::EMPTY) } else { opening };
+            // Below the floor tickets are like zero, which is among the others.
+            let floor = opening.image(remembered).without_zero().smallest();
+            if forgets && before.has_floor(automaton.wide) && number != 0 && floor.is_none_or(|floor| number < floor) {
+                continue;
+            }
             let ticket = Ticket::of_word(u64::from(number));
             let words = domain(&[ticket]).unwrap_or_default();
             for word in words.into_iter().filter(|word| !domain(&[]).is_some_and(|others| others.contains(word))) {
