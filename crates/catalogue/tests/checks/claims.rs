@@ -122,6 +122,16 @@ fn k_bakery_is_not_first_in_first_enabled_for_four() {
     assert_eq!(finding.execution.as_ref().unwrap().cycle_at, Some(34));
 }
 
+/// Complete: neither passages nor tickets are limited.
+#[test]
+#[ignore = "2 minutes, 5 GB"]
+fn ticket_async_is_correct_for_three() {
+    let report = report_k("ticket-async", 3, None, Model::forget_tickets);
+    assert_eq!((report.states, report.incomplete.as_ref()), (49_317_268, None));
+    let all = [Property::Exclusion, Property::DeadlockFreedom, Property::Fcfs, Property::Fife];
+    assert!(all.iter().all(|&property| report.holds(property)), "{report}");
+}
+
 /// As in `k-bakery`: a later arrival is a holder, and process 0 waits for two processes that have not chosen.
 #[test]
 fn burns_peterson_is_not_first_in_first_enabled_for_four() {
