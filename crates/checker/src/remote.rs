@@ -99,6 +99,11 @@ pub(crate) fn of_program(
 ) -> Result<RemoteReferences, Error> {
     let start = Instant::now();
     validate::model(model)?;
+    if model.forgets_tickets {
+        let why =
+            "a cost may depend on tickets, so they cannot be forgotten where remote memory references are counted";
+        return Err(Error::Model(why.to_string()));
+    }
     if model.store_buffers {
         return Err(Error::Model(
             "remote memory references are counted without store buffers; check them on plain atomic registers"

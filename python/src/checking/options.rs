@@ -14,6 +14,7 @@ pub(crate) struct Options {
     pub(crate) passages: Option<u32>,
     passages_in_all: Option<u32>,
     symmetry: bool,
+    forget_tickets: bool,
     registers: String,
     memory: String,
     fences: bool,
@@ -67,6 +68,9 @@ impl Options {
         }
         if self.symmetry {
             model = model.symmetric();
+        }
+        if self.forget_tickets {
+            model = model.forget_tickets();
         }
         if let Some(threads) = self.threads {
             model = model.threads(threads.max(1));

@@ -122,7 +122,17 @@ fn k_bakery_is_not_first_in_first_enabled_for_four() {
     assert_eq!(finding.execution.as_ref().unwrap().cycle_at, Some(34));
 }
 
-/// Complete: neither passages nor tickets are limited.
+/// Complete, as the next one: neither passages nor tickets are limited.
+#[test]
+#[ignore = "2 minutes, 1 GB"]
+fn ticket_sleeping_is_correct_for_four() {
+    let report = report_k("ticket-sleeping", 4, None, Model::forget_tickets);
+    assert_eq!((report.states, report.incomplete.as_ref()), (14_681_118, None));
+    let all =
+        [Property::Exclusion, Property::DeadlockFreedom, Property::Fcfs, Property::Fife, Property::WaitFreeDoorway];
+    assert!(all.iter().all(|&property| report.holds(property)), "{report}");
+}
+
 #[test]
 #[ignore = "2 minutes, 5 GB"]
 fn ticket_async_is_correct_for_three() {
