@@ -134,7 +134,7 @@ fn ticket_sleeping_is_correct_for_four() {
 }
 
 #[test]
-#[ignore = "2 minutes, 5 GB"]
+#[ignore = "2 minutes, 2 GB"]
 fn ticket_async_is_correct_for_three() {
     let report = report_k("ticket-async", 3, None, Model::forget_tickets);
     assert_eq!((report.states, report.incomplete.as_ref()), (49_317_268, None));
