@@ -2,9 +2,9 @@
 //!
 //! A forgotten ticket was some number below all that are not forgotten. To execute a step, numbers are filled in for the
 //! forgotten tickets that it sees, and the others are raised to make room for them. Afterwards numbers from that room are
-//! forgotten again. The step must then be the same for all orders and gaps of the numbers filled in.
+//! forgotten again. The step must then be the same for all orders and gaps of the numbers filled in, up to the number
+//! immediately below those that are not forgotten.
 use doorway_memory::{Pid, Ticket, Value, ticket_comparisons};
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -23,7 +23,9 @@ use crate::{
 const MOST: u64 = 3;
 /// The numbers that can be filled in for forgotten tickets: 0 to this one.
 const ROOM: u64 = 40;
-const _: () = assert!(2 * MOST * WIDTHS[WIDTHS.len() - 1] as u64 <= ROOM);
+/// A distance that no few `next`s bridge.
+const APART: u64 = 5;
+const _: () = assert!(2 * MOST * WIDTHS[WIDTHS.len() - 1] as u64 <= ROOM && APART > WIDTHS[WIDTHS.len() - 1] as u64);
 
 /// The tickets that a search may forget: all but the largest, unless a step is known to depend on them.
 ///
@@ -132,6 +134,8 @@ pub(super) struct Seen<'a> {
 /// Numbers for the forgotten tickets of a step.
 struct Filling {
     numbers: Vec<u64>,
+    /// By how much the other tickets are raised: the floor, `wide + 1`, comes to lie immediately above the room.
+    raise: u64,
 }
 
 impl Filling {
@@ -142,21 +146,13 @@ impl Filling {
                 Ticket::of_word(match ticket.to_word() {
                     number if is_forgotten(number) => *numbers.next().expect("there is one for each forgotten ticket"),
                     0 => 0,
-                    number => number + ROOM,
+                    number => number + self.raise,
                 })
             })
         };
         let history = seen.history.iter().map(|word| Word { bits: fill(word.kind, word.bits), ..*word }).collect();
         (history, seen.register.map_or(0, |(kind, word)| fill(kind, word)))
     }
-}
-
-/// Forgets the numbers that were filled in.
-fn forget(kind: Kind, word: u64) -> u64 {
-    (kind.renumber)(word, &mut |ticket| {
-        let number = ticket.to_word();
-        Ticket::of_word(if number <= ROOM { FORGOTTEN.into() } else { number - ROOM })
-    })
 }
 
 fn is_forgotten(number: u64) -> bool {
@@ -301,12 +297,23 @@ impl Automaton {
     pub(super) fn filled(&self, seen: Seen<'_>) -> (Vec<Word>, u64) {
         match if self.forgets() { seen.forgotten() } else { 0 } {
             0 => (seen.history.to_vec(), seen.register.map_or(0, |(_, word)| word)),
-            forgotten => Filling { numbers: vec![ROOM; forgotten] }.fill(seen),
+            forgotten => self.filling(vec![ROOM; forgotten]).fill(seen),
         }
+    }
+
+    fn filling(&self, numbers: Vec<u64>) -> Filling {
+        Filling { numbers, raise: ROOM - u64::from(self.wide) }
     }
 
     /// The result of a step with the numbers forgotten that were filled in.
     pub(super) fn forgotten(&self, seen: Seen<'_>, mut ran: Ran) -> Ran {
+        let raise = self.filling(Vec::new()).raise;
+        let forget = |kind: Kind, word: u64| {
+            (kind.renumber)(word, &mut |ticket| {
+                let number = ticket.to_word();
+                Ticket::of_word(if number <= ROOM { FORGOTTEN.into() } else { number - raise })
+            })
+        };
         if self.forgets() && seen.forgotten() > 0 {
             ran.history.iter_mut().for_each(|word| word.bits = forget(word.kind, word.bits));
             if let Some(reg) = ran.access.and_then(|access| access.register()) {
@@ -393,28 +400,29 @@ impl Automaton {
             return true;
         }
         let is_same_with = |numbers: Vec<u64>| {
-            let (history, word) = Filling { numbers }.fill(seen);
+            let (history, word) = self.filling(numbers).fill(seen);
             is_same(self, history, word)
         };
-        // Gaps from 0 to `wide`, below the first and between all of them.
-        let span = u64::from(self.wide) * forgotten;
-        // If none of them is compared but with tickets that are not forgotten, their numbers do not matter.
-        if span + u64::from(self.wide) > ROOM {
+        // Far apart, and far below the others; what they are compared with was executed with all of them next to the others.
+        let apart: Vec<u64> = (1..=forgotten).map(|i| i * APART).collect();
+        if apart[apart.len() - 1] + APART > ROOM {
             return false;
         }
-        let small = |ticket: Ticket| ticket.to_word() <= span + u64::from(self.wide);
-        let apart = (1..=forgotten).map(|i| i * u64::from(self.wide)).collect();
-        let (same, compared) = ticket_comparisons(|| is_same_with(apart));
+        let (same, compared) = ticket_comparisons(|| is_same_with(apart.clone()));
         if !same {
             return false;
         }
-        if !compared.iter().any(|&(a, b)| small(a) && small(b)) {
+        // If they are only compared, and not their next ones, with tickets that are not forgotten, their numbers do not matter.
+        let numbers = compared.iter().map(|(a, b)| [a.to_word(), b.to_word()]);
+        let matters = |[a, b]: [u64; 2]| a.max(b) <= ROOM || a.min(b) <= ROOM && !apart.contains(&a.min(b));
+        if !numbers.map(matters).any(|matters| matters) {
             return true;
         }
         if forgotten > MOST {
             return false;
         }
-        // They end far below the tickets that are not forgotten, or immediately below.
+        // Gaps from 0 to `wide`, below the first and between all of them, which end far below the others or immediately below.
+        let span = u64::from(self.wide) * forgotten;
         let all = (span + 1).pow(forgotten as u32);
         [0, ROOM - span].into_iter().all(|from| {
             (0..all).all(|code| {
