@@ -413,9 +413,9 @@ impl Automaton {
             return false;
         }
         // If they are only compared, and not their next ones, with tickets that are not forgotten, their numbers do not matter.
-        let numbers = compared.iter().map(|(a, b)| [a.to_word(), b.to_word()]);
+        let mut numbers = compared.iter().map(|(a, b)| [a.to_word(), b.to_word()]);
         let matters = |[a, b]: [u64; 2]| a.max(b) <= ROOM || a.min(b) <= ROOM && !apart.contains(&a.min(b));
-        if !numbers.map(matters).any(|matters| matters) {
+        if !numbers.any(matters) {
             return true;
         }
         if forgotten > MOST {
