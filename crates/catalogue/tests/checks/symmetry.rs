@@ -68,7 +68,7 @@ fn log_k_is_fair_and_survives_one_crash_for_three_with_k_2() {
 
 /// Complete for four processes.
 #[test]
-#[ignore = "10 minutes, 11 GB"]
+#[ignore = "8 minutes, 5 GB"]
 fn log_k_survives_one_crash_for_four_with_k_2() {
     let report = report_k("log-k", 4, Some(2), |model| model.symmetric().crashes(1));
     assert_eq!((report.states, report.incomplete.as_ref()), (89_856_652, None));
