@@ -76,6 +76,11 @@ impl Op {
 }
 
 impl Access {
+    /// What it does to which register, whatever its operands are.
+    pub(crate) fn what(&self) -> (Op, u32) {
+        (self.op, self.reg)
+    }
+
     pub(crate) fn same_as(&self, other: &Access) -> bool {
         (self.op, self.reg, self.operands) == (other.op, other.reg, other.operands)
     }

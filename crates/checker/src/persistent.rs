@@ -16,7 +16,7 @@ use crate::{
     Model, Registers, View,
     automaton::Action,
     graph::{Graph, Id},
-    program::Lock,
+    soundness::{explore, states},
 };
 
 /// The next step of a process: the register it accesses, if any; whether it changes that; whether it changes its section.
@@ -45,10 +45,8 @@ fn next(graph: &Graph, contents: &[u32], p: Pid) -> Next {
 /// The number of states, and how many remain if in each state only the steps of a smallest persistent set are followed of
 /// which no step changes a section.
 fn states_and_persistent<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> [usize; 2] {
-    let mut registers = Registers::default();
-    let program = Lock::make(&mut registers, make);
-    let graph = Graph::explore(&program, registers.of(model).to_vec(), model, true).expect("it keeps the rules");
-    let states: Vec<Id> = (0..graph.ids() as Id).filter(|&state| graph.exists(state)).collect();
+    let (_, _, graph) = explore(model, make);
+    let states: Vec<Id> = states(&graph).collect();
     let mut nexts = vec![Vec::new(); graph.ids()];
     let mut into: Vec<Vec<(Pid, Id)>> = vec![Vec::new(); graph.ids()];
     for &state in &states {

@@ -25,14 +25,17 @@ use crate::{
 /// A state with its tickets renumbered, comparable between graphs.
 type Image = Vec<u64>;
 
-fn explore<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Lock<A>, Vec<Register>, Graph) {
+pub(crate) fn explore<A: Exclusion<View>>(
+    model: &Model,
+    make: impl Fn(&mut Registers) -> A,
+) -> (Lock<A>, Vec<Register>, Graph) {
     let mut registers = Registers::default();
     let program = Lock::make(&mut registers, make);
     let graph = Graph::explore(&program, registers.of(model).to_vec(), model, true).expect("it keeps the rules");
     (program, registers.of(model).to_vec(), graph)
 }
 
-fn states(graph: &Graph) -> impl Iterator<Item = Id> + '_ {
+pub(crate) fn states(graph: &Graph) -> impl Iterator<Item = Id> + '_ {
     (0..graph.ids() as Id).filter(|&state| graph.exists(state))
 }
 

@@ -19,7 +19,7 @@
 //! exact, and not only on the safe side, as long as no step depends on which numbers they were: the automaton executes every
 //! step that sees forgotten tickets with all orders and gaps that they can have. The floor is the largest ticket at first. If
 //! there is a step that depends on forgotten tickets, then the search starts again, and processes in some local states need
-//! some tickets, which are not forgotten (`automaton/forgotten.rs`). If that does not help, nothing is.
+//! some tickets, which are not forgotten (`automaton/needs.rs`). If that does not help, no ticket is forgotten.
 //!
 //! In the first states of an execution nothing is forgotten, and zero is a ticket like the others. Once a state has a floor,
 //! zero is below it, and all states that follow have one.

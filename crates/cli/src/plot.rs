@@ -100,12 +100,7 @@ pub(crate) fn svg(title: &str, growth: &Growth) -> String {
     let (x, y) = (Axis::x(growth), Axis::y(growth));
     let across = |value: f64| LEFT + x.at(value).unwrap_or(0.0) * (WIDTH - LEFT - RIGHT);
     let up = |value: f64| y.at(value).map(|at| HEIGHT - BOTTOM - at * (HEIGHT - TOP - BOTTOM));
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" \
-         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-         <text x=\"{LEFT}\" y=\"20\" font-size=\"14\">{}</text>\n",
-        escape(title)
-    );
+    let mut svg = titled((WIDTH, HEIGHT), (LEFT, 20.0), title);
     // Writing to a String does not fail, here and below.
     for at in [0.0, 0.25, 0.5, 0.75, 1.0] {
         let value = y.value(at);
@@ -186,12 +181,7 @@ pub(crate) fn bars(title: &str, groups: &[(String, Vec<Bar>)]) -> String {
     const HEAD: f64 = 34.0;
     let rows: usize = groups.iter().map(|(_, bars)| bars.len()).sum();
     let height = TOP + rows as f64 * ROW + groups.len() as f64 * HEAD;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
-         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-         <text x=\"16\" y=\"20\" font-size=\"14\">{}</text>\n",
-        escape(title)
-    );
+    let mut svg = titled((WIDTH, height), (16.0, 20.0), title);
     let mut y = TOP;
     for (head, bars) in groups {
         y += HEAD;
@@ -243,12 +233,7 @@ pub(crate) fn heat_maps(title: &str, maps: &[HeatMap]) -> String {
     let height_of =
         |pair: &[HeatMap]| HEAD + CELL.1 * pair.iter().map(|map| map.rows.len()).max().unwrap_or(0) as f64 + MARGIN;
     let height: f64 = TOP + maps.chunks(2).map(height_of).sum::<f64>();
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
-         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
-         <text x=\"{MARGIN}\" y=\"24\" font-size=\"14\">{}</text>\n",
-        escape(title)
-    );
+    let mut svg = titled((WIDTH, height), (MARGIN, 24.0), title);
     let mut top = TOP;
     for pair in maps.chunks(2) {
         for (index, map) in pair.iter().enumerate() {
@@ -289,4 +274,14 @@ pub(crate) fn heat_maps(title: &str, maps: &[HeatMap]) -> String {
 /// The text with the characters escaped that SVG would take for markup.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// The beginning of a picture of this size: a white ground, and the title at this place.
+fn titled((width, height): (f64, f64), (x, y): (f64, f64), title: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n\
+         <text x=\"{x}\" y=\"{y}\" font-size=\"14\">{}</text>\n",
+        escape(title)
+    )
 }

@@ -32,8 +32,7 @@ impl Ran {
         let same_history = std::iter::zip(&self.history, &other.history)
             .all(|(a, b)| (a.bits, a.what) == (b.bits, b.what))
             && self.history.len() == other.history.len();
-        let what = |ran: &Ran| ran.access.map(|access| (access.op, access.reg));
-        let same_access = what(self) == what(other);
+        let same_access = self.access.map(|access| access.what()) == other.access.map(|access| access.what());
         same_history && same_access && (self.section, self.written) == (other.section, other.written)
     }
 }

@@ -12,12 +12,14 @@
 //! | `learn.rs` | adding to them |
 //! | `execute.rs` | executing one step of the source |
 //! | `forgotten.rs` | the test that no step depends on forgotten tickets |
+//! | `needs.rs` | the tickets that are not forgotten, since a step depends on them |
 //! | `parametricity.rs` | the test that tickets are only compared |
 //! | `replay.rs` | the test that processes are deterministic |
 //! | `statistics.rs` | the primitives, fences and registers met, and the bytes used |
 mod execute;
 mod forgotten;
 mod learn;
+mod needs;
 mod parametricity;
 mod replay;
 mod statistics;
@@ -37,9 +39,9 @@ use crate::{
 };
 use execute::unfounded;
 pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
-use forgotten::Depends;
-pub(crate) use forgotten::{Forgetting, Need};
 pub(crate) use learn::Missing;
+use needs::Depends;
+pub(crate) use needs::{Forgetting, Need};
 
 /// Passages left, when there is no limit.
 pub(crate) const UNLIMITED: u32 = u32::MAX;

@@ -55,7 +55,7 @@ impl Automaton {
             let wide = wide?;
 
             let same_access = match (&wide.access, &ran.access) {
-                (Some(wide), Some(ran)) => (wide.op, wide.reg) == (ran.op, ran.reg),
+                (Some(wide), Some(ran)) => wide.what() == ran.what(),
                 (wide, ran) => wide.is_none() && ran.is_none(),
             };
             let same_written = did_access
