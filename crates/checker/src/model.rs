@@ -274,8 +274,8 @@ impl Model {
     ///
     /// This is exact: every step that sees such tickets is executed for all orders and gaps that they can have, and if one
     /// depends on them, then less is forgotten. The verdicts are the same. Locks in which tickets stay in
-    /// registers after their passages have several times fewer states, others as many as without, or a few more. For a small
-    /// search it is not worth the time.
+    /// registers after their passages have several times fewer states, others as many as without, and a few have up to a third
+    /// more. For a small search it is not worth the time.
     ///
     /// ```
     /// use doorway_algorithms::kexclusion::k_bakery::KBakery;
