@@ -66,6 +66,13 @@ impl Layout {
         self.fields.iter().enumerate().all(|(i, field)| automaton.contents(i) as u64 <= field.mask + 1)
     }
 
+    /// A state of these contents.
+    pub(crate) fn pack(&self, contents: &[u32]) -> Vec<u64> {
+        let mut state = vec![0; self.words];
+        std::iter::zip(&self.fields, contents).for_each(|(field, &id)| field.set(&mut state, id));
+        state
+    }
+
     /// A state in another layout.
     pub(crate) fn convert(&self, to: &Layout, state: &[u64]) -> [u64; MAX_WORDS] {
         let mut converted = [0; MAX_WORDS];

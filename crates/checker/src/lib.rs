@@ -74,6 +74,7 @@ mod real;
 mod registers;
 mod remote;
 mod report;
+mod scout;
 mod search;
 #[cfg(test)]
 mod soundness;
@@ -182,9 +183,9 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     let judge = if states_only { Judge::of_few_states(&graph, model) } else { Judge::new(&graph, model) };
     let findings = properties::judge(program, judge)?;
     let is_open = |finding: &Finding| finding.verdict == Verdict::Unknown;
-    if model.forgets_tickets && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
+    if model.forgets && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
         // A path that no execution takes may be one on account of a ticket that was forgotten.
-        return check_program(program, registers, &Model { forgets_tickets: false, ..model.clone() });
+        return check_program(program, registers, &Model { forgets: false, ..model.clone() });
     }
     let unjudged = !states_only && graph.stop.is_none() && model.cancelled();
     let incomplete = if unjudged {

@@ -9,7 +9,7 @@ use doorway_memory::{Home, Pid, Ticket, Value};
 use crate::{
     access::{Access, Op},
     actor::Actor,
-    automaton::{self, Need, UNLIMITED},
+    automaton::{self, Need, RegisterSet, UNLIMITED},
     buffers::Write,
     choice::Choice,
     error::Error,
@@ -439,8 +439,18 @@ impl<'a> Machine<'a> {
         real
     }
 
-    /// Forgets tickets as the graph's search has after this step.
+    /// Forgets registers and tickets as the graph's search has after this step.
     fn forget(&mut self, graph: &Graph) {
+        if graph.automaton.forgets_registers() {
+            let processes = self.processes.iter().enumerate();
+            let live = processes.fold(RegisterSet::default(), |live, (p, (section, passages, history))| {
+                live.union(graph.automaton.live_in(p, *section, *passages, history))
+            });
+            let all = (0..self.words.len()).map(RegisterSet::of).fold(RegisterSet::default(), RegisterSet::union);
+            for reg in all.without(live).registers().filter(|&reg| graph.automaton.can_be_cleared(reg)) {
+                self.words[reg] = self.registers[reg].init;
+            }
+        }
         while graph.automaton.forgets() {
             let floor = self.next_floor(graph);
             if floor == self.floor {

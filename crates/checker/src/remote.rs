@@ -99,7 +99,7 @@ pub(crate) fn of_program(
 ) -> Result<RemoteReferences, Error> {
     let start = Instant::now();
     validate::model(model)?;
-    if model.forgets_tickets {
+    if model.forgets {
         let why =
             "a cost may depend on tickets, so they cannot be forgotten where remote memory references are counted";
         return Err(Error::Model(why.to_string()));

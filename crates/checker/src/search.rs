@@ -14,9 +14,10 @@ use doorway_memory::Pid;
 
 use crate::{
     actor::Packing,
-    automaton::{Action, Automaton, Forgetting, Missing, Need, broken},
+    automaton::{Action, Assumed, Automaton, Forgetting, Live, Missing, Need, broken},
     edges::Edges,
     error::{Error, Fault},
+    execution::Path,
     expand::{Expansion, Refusal, Successors},
     graph::{Graph, Id, SHARDS, Shard, grow, hash_state, shard_of},
     layout::{Layout, MAX_WORDS},
@@ -54,6 +55,8 @@ pub(crate) enum Stop {
 /// Why an attempt to search ended without a graph.
 enum Ended {
     Restart(Restart),
+    /// A step was learnt by which more registers are live.
+    MoreLive(Culprit),
     Failed(Box<Failure>),
 }
 
@@ -71,6 +74,8 @@ enum Restart {
     Wider,
     /// A step depends on a forgotten ticket, so less is forgotten, or nothing.
     Remember(Option<Forgetting>),
+    /// More registers are live, so that these keep their values.
+    Live(Live),
 }
 
 /// The process whose step is at fault.
@@ -117,32 +122,59 @@ impl Graph {
     ) -> Result<Graph, Error> {
         let mut model = model.clone();
         let mut width = 0;
-        let forgets = model.forgets_tickets && registers.len() <= Need::REGISTERS;
-        let mut forgetting = forgets.then(Forgetting::default);
+        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None };
+        if model.forgets_registers() {
+            let mut graph = Self::begin(program, registers.clone(), &model, false, assumed.clone())?;
+            assumed.live = Some(graph.scout(program, &[]));
+        }
+        let forgets = model.forgets_tickets() && !program.is_part() && registers.len() <= Need::REGISTERS;
+        assumed.forgetting = forgets.then(Forgetting::default);
         loop {
-            match Self::attempt(program, registers.clone(), &model, edges, WIDTHS[width], forgetting.clone()) {
+            match Self::attempt(program, registers.clone(), &model, edges, assumed.clone()) {
                 Ok(graph) => return Ok(graph),
                 Err(Ended::Failed(failure)) => return Err(failure.error),
+                Err(Ended::MoreLive(_)) => unreachable!("the search says which ones"),
                 Err(Ended::Restart(Restart::EveryOrder)) => model.every_order = true,
-                Err(Ended::Restart(Restart::Wider)) => width += 1,
-                Err(Ended::Restart(Restart::Remember(less))) => forgetting = less,
+                Err(Ended::Restart(Restart::Wider)) => {
+                    width += 1;
+                    assumed.wide = WIDTHS[width];
+                }
+                Err(Ended::Restart(Restart::Remember(less))) => assumed.forgetting = less,
+                Err(Ended::Restart(Restart::Live(more))) => assumed.live = Some(more),
             }
         }
     }
 
-    /// Explores with gaps between tickets of `wide` and more not told apart, and some tickets forgotten.
+    /// Explores, unless something turns out to be wrong that is assumed.
     fn attempt(
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
         edges: bool,
-        wide: u32,
-        forgetting: Option<Forgetting>,
+        assumed: Assumed,
     ) -> Result<Graph, Ended> {
-        let automaton = Automaton::new(program, registers, model, wide, forgetting)?;
-        if automaton.met_barrier() {
+        let mut graph = Self::begin(program, registers, model, edges, assumed)?;
+        if graph.automaton.met_barrier() {
             return Err(Ended::Restart(Restart::EveryOrder));
         }
+        if graph.automaton.has_more_live() {
+            return Err(Ended::Restart(Restart::Live(graph.scout(program, &[]))));
+        }
+        graph.search(program, edges)?;
+        graph.automaton.replay(program)?;
+        graph.freeze();
+        Ok(graph)
+    }
+
+    /// A graph of the initial state only.
+    fn begin(
+        program: &dyn Program,
+        registers: Vec<Register>,
+        model: &Model,
+        edges: bool,
+        assumed: Assumed,
+    ) -> Result<Graph, Error> {
+        let automaton = Automaton::new(program, registers, model, assumed)?;
         let layout = Layout::of(&automaton);
         // Where processes are all alike, edges carry more than can be computed again.
         let stored = edges && (!model.recomputes || model.symmetric);
@@ -170,9 +202,6 @@ impl Graph {
         let shard = shard_of(hash_state(&graph.automaton, &graph.layout, &start));
         graph.shards[shard].table.insert(&start);
         graph.shards[shard].level = start;
-        graph.search(program, edges)?;
-        graph.automaton.replay(program)?;
-        graph.freeze();
         Ok(graph)
     }
 
@@ -222,6 +251,7 @@ impl Graph {
     /// of shards.
     fn expand(&mut self, program: &dyn Program, range: &Range, successors: &mut [Successors]) -> Result<(), Ended> {
         let mut again = [true; SHARDS];
+        let mut first = None;
         while again.contains(&true) {
             let work = successors.iter_mut().enumerate().filter(|(s, _)| again[*s]);
             parallel::each(range.threads, work, |(s, successors)| {
@@ -240,7 +270,18 @@ impl Graph {
                     return Err(Ended::Restart(Restart::Remember(None)));
                 }
                 *again = !successors.missing.is_empty();
-                successors.missing.drain(..).try_for_each(|missing| self.learn(program, missing))?;
+                for missing in successors.missing.drain(..) {
+                    self.learn(program, missing)?;
+                    if let (None, true, Missing::Step { process, local, value }) =
+                        (&first, self.automaton.has_more_live(), missing)
+                    {
+                        first = Some(Culprit { process: process as usize, local, sees: Some(value) });
+                    }
+                }
+            }
+            // No state is wrong yet, so that the other steps of these states could be learnt too.
+            if let Some(culprit) = first {
+                return Err(Ended::MoreLive(culprit));
             }
             if !self.layout.holds(&self.automaton) {
                 self.widen()?;
@@ -274,14 +315,27 @@ impl Graph {
         })
     }
 
-    /// Adds an execution that leads to the step of the culprit.
+    /// Adds an execution that leads to the step of the culprit, or learns from it which registers are live.
     fn with_execution(&mut self, program: &dyn Program, ended: Ended) -> Ended {
-        let Ended::Failed(failure) = ended else { return ended };
-        let (error, Culprit { process: p, local, sees }) = match *failure {
-            Failure { error, culprit: Some(culprit) } => (error, culprit),
-            Failure { error, culprit: None } => return error.into(),
+        let (error, culprit) = match ended {
+            Ended::Restart(_) => return ended,
+            Ended::MoreLive(culprit) => {
+                let path = self.path_to(&culprit).unwrap_or_default();
+                return Ended::Restart(Restart::Live(self.scout(program, &path.steps)));
+            }
+            Ended::Failed(failure) => match *failure {
+                Failure { error, culprit: Some(culprit) } => (error, culprit),
+                Failure { error, culprit: None } => return error.into(),
+            },
         };
         let Error::Broken { process, section, line, fault, .. } = error else { return error.into() };
+        let path = self.path_to(&culprit);
+        let execution = path.and_then(|path| realise(program, self, &self.model, &path).ok().flatten());
+        Error::Broken { process, section, line, fault, execution }.into()
+    }
+
+    /// The shortest path to a state in which the culprit takes its step.
+    fn path_to(&mut self, &Culprit { process: p, local, sees }: &Culprit) -> Option<Path> {
         self.freeze();
         let info = self.automaton.step_info(p, local);
         let reg = info.reg as usize;
@@ -299,9 +353,7 @@ impl Graph {
             };
             self.layout.fields[p].get(state) == local && sees_it
         };
-        let path = self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| is_there(state));
-        let execution = path.and_then(|path| realise(program, self, &self.model, &path).ok().flatten());
-        Error::Broken { process, section, line, fault, execution }.into()
+        self.shortest_within(None, 1, |_, _, _, _| Some(0), |_, state| is_there(state))
     }
 
     /// Packs every state in a new layout. Hashes, and so shards, do not depend on the layout.

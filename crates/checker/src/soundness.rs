@@ -267,7 +267,7 @@ fn random_executions_with_deaths_and_store_buffers_stay_among_the_states_searche
 #[test]
 fn random_executions_stay_among_the_states_searched_if_tickets_are_forgotten() {
     fn stay<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) {
-        let (program, registers, graph) = explore(&model.clone().forget_tickets(), make);
+        let (program, registers, graph) = explore(&model.clone().forget(), make);
         assert!(graph.automaton.forgets());
         let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
         let mut random = Random(17);
@@ -328,7 +328,7 @@ fn forgetting_is_exact<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Reg
 /// The graph that forgets tickets, if it may, and the numbers of its states and of those without forgetting. The two are
 /// bisimilar.
 fn compare_forgetting<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Graph, [u64; 2]) {
-    let (_, _, fewer) = explore(&model.clone().forget_tickets(), &make);
+    let (_, _, fewer) = explore(&model.clone().forget(), &make);
     let (_, _, all) = explore(model, &make);
     assert!(!all.automaton.forgets());
     let class = bisimilar([&fewer, &all]);
@@ -398,7 +398,7 @@ fn tickets_that_a_step_depends_on_are_not_forgotten() {
             turn: space.shared("turn", 0),
         };
         compare_forgetting(&Model::new(3), make);
-        let report = check(&Model::new(3).forget_tickets(), make).expect("it keeps the rules");
+        let report = check(&Model::new(3).forget(), make).expect("it keeps the rules");
         assert!(report.fails(Property::Exclusion), "{report}");
     }
 }

@@ -22,10 +22,8 @@ pub(crate) fn model(model: &Model) -> Result<(), Error> {
             "on safe registers a ticket can be any number, so tickets cannot be limited".to_string(),
         ));
     }
-    if model.forgets_tickets && (model.has_real_tickets() || model.expiries) {
-        return Err(Error::Model(
-            "with a limit on tickets or on passages in all, and with expiries, tickets cannot be forgotten".to_string(),
-        ));
+    if model.forgets && model.expiries {
+        return Err(Error::Model("with expiries nothing can be forgotten; check one without the other".to_string()));
     }
     let (n, most) = (model.n, Packing::most_processes(model));
     if n > most {
@@ -120,9 +118,6 @@ pub(crate) fn program(model: &Model, program: &dyn Program) -> Result<(), Error>
         return Err(Error::Model(
             "a safe register has one writer, so processes are not all alike; check it without symmetry".to_string(),
         ));
-    }
-    if model.forgets_tickets && program.is_part() {
-        return Err(Error::Model("the rule of a part may compare tickets, so they cannot be forgotten".to_string()));
     }
     if model.symmetric {
         if !program.is_symmetric() {

@@ -168,7 +168,7 @@ impl Arguments {
             model = model.symmetric();
         }
         if self.forget_tickets {
-            model = model.forget_tickets();
+            model = model.forget();
         }
         Ok(self.limits.apply(model))
     }

@@ -108,7 +108,7 @@ impl Setup {
             model = model.without_edges();
         }
         if self.forgets_tickets {
-            model = model.forget_tickets();
+            model = model.forget();
         }
         model
     }

@@ -70,7 +70,7 @@ impl Options {
             model = model.symmetric();
         }
         if self.forget_tickets {
-            model = model.forget_tickets();
+            model = model.forget();
         }
         if let Some(threads) = self.threads {
             model = model.threads(threads.max(1));

@@ -126,7 +126,7 @@ fn k_bakery_is_not_first_in_first_enabled_for_four() {
 #[test]
 #[ignore = "2 minutes, 1 GB"]
 fn ticket_sleeping_is_correct_for_four() {
-    let report = report_k("ticket-sleeping", 4, None, Model::forget_tickets);
+    let report = report_k("ticket-sleeping", 4, None, Model::forget);
     assert_eq!((report.states, report.incomplete.as_ref()), (14_681_118, None));
     let all =
         [Property::Exclusion, Property::DeadlockFreedom, Property::Fcfs, Property::Fife, Property::WaitFreeDoorway];
@@ -136,7 +136,7 @@ fn ticket_sleeping_is_correct_for_four() {
 #[test]
 #[ignore = "2 minutes, 2 GB"]
 fn ticket_async_is_correct_for_three() {
-    let report = report_k("ticket-async", 3, None, Model::forget_tickets);
+    let report = report_k("ticket-async", 3, None, Model::forget);
     assert_eq!((report.states, report.incomplete.as_ref()), (49_317_268, None));
     let all = [Property::Exclusion, Property::DeadlockFreedom, Property::Fcfs, Property::Fife];
     assert!(all.iter().all(|&property| report.holds(property)), "{report}");

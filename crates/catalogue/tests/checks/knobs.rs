@@ -58,7 +58,7 @@ fn forgetting_tickets_does_not_change_a_finding() {
     let mut fewer = 0;
     each_lock(2, |about, report| {
         for shape in shapes {
-            let [forgetting, telling] = [report(&|model| shape(model).forget_tickets()), report(&shape)];
+            let [forgetting, telling] = [report(&|model| shape(model).forget()), report(&shape)];
             assert_eq!(findings(&forgetting), findings(&telling), "{}", about.name);
             fewer += usize::from(forgetting.states < telling.states);
         }

@@ -1,8 +1,8 @@
 //! Learning: each step and each renumbering that the search meets is executed or computed once, and remembered.
-use doorway_memory::Pid;
+use doorway_memory::{Pid, Ticket, Value};
 
 use super::{
-    Action, Automaton, Interrupted, Local, StepInfo, UNKNOWN,
+    Action, Automaton, Interrupted, Local, RegisterSet, StepInfo, UNKNOWN,
     execute::{broken, is_noticed, look, run, unfounded},
     forgotten::Seen,
     hash_of, local_key,
@@ -130,6 +130,7 @@ impl Automaton {
             }
             None => 0,
         };
+        self.note_live(p, local, next, self.written_by(p, local));
         self.store_step(p, local, value, next, written);
         Ok(())
     }
@@ -220,6 +221,7 @@ impl Automaton {
             Some(Access { op: Op::Write, .. }) => Action::Write,
             Some(_) => Action::ReadsValue,
         };
+        let live = self.live_in_new(p, section, passages, &history, access.as_ref());
         let info = StepInfo {
             hash: hash_of(p, id),
             row: 0,
@@ -240,6 +242,7 @@ impl Automaton {
         process.infos.push(info);
         process.tickets.push(tickets);
         process.needs.push(needs);
+        process.live.push(live);
         if self.deaths || self.aborts {
             process.interrupted.push(Interrupted::default());
             // A death at the start of a reap changes nothing; and a process that was taken for dead has died already.
@@ -250,6 +253,8 @@ impl Automaton {
             let expired = expired.map(|(section, history)| self.local_id(program, p, section, passages, history));
             let expired = expired.transpose()?;
             self.processes[p].interrupted[id as usize] = Interrupted { dead, aborted, expired };
+            let interrupted = [dead, aborted, expired].into_iter().flatten();
+            interrupted.for_each(|next| self.note_live(p, id, next, RegisterSet::default()));
         }
         if depends {
             self.note_dependence(p, id, None);
@@ -279,6 +284,10 @@ impl Automaton {
         }
         let tickets = tickets::of(self.registers[reg].kind, word)?;
         let id = values.words.len() as u32;
+        let without_tickets = |word| (self.registers[reg].kind.renumber)(word, &mut |_| Ticket::of_word(0));
+        values
+            .is_clear
+            .push(tickets.without_zero().remembered().is_empty() && without_tickets(word) == self.registers[reg].init);
         values.words.push(word);
         values.writers.push(writer);
         values.ids.insert((word, writer), id);

@@ -12,6 +12,7 @@
 //! | `learn.rs` | adding to them |
 //! | `execute.rs` | executing one step of the source |
 //! | `forgotten.rs` | the test that no step depends on forgotten tickets |
+//! | `live.rs` | the registers whose values a process may still read |
 //! | `needs.rs` | the tickets that are not forgotten, since a step depends on them |
 //! | `parametricity.rs` | the test that tickets are only compared |
 //! | `replay.rs` | the test that processes are deterministic |
@@ -19,6 +20,7 @@
 mod execute;
 mod forgotten;
 mod learn;
+mod live;
 mod needs;
 mod parametricity;
 mod replay;
@@ -40,6 +42,7 @@ use crate::{
 use execute::unfounded;
 pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
 pub(crate) use learn::Missing;
+pub(crate) use live::{Live, RegisterSet};
 use needs::Depends;
 pub(crate) use needs::{Forgetting, Need};
 
@@ -78,6 +81,14 @@ pub(crate) struct Automaton {
     needs: Vec<Vec<Need>>,
     /// On what forgotten ticket a step depends, if one does.
     depends: Option<Depends>,
+    /// The registers that are live, as far as is known; none if all registers keep their values.
+    live: Option<Live>,
+    /// The sets of registers that are live in some local state, each once; the first is empty.
+    live_sets: Vec<RegisterSet>,
+    /// Whether more registers are live than is assumed.
+    has_more_live: bool,
+    /// Whether the last register counts passages.
+    counts_passages: bool,
     /// Gaps between tickets of at least this width are not told apart.
     pub(crate) wide: u32,
     /// Whether processes are all alike, and sorted.
@@ -103,6 +114,8 @@ struct Process {
     tickets: Vec<TicketSet>,
     /// For each local state the number of what it needs, if tickets are forgotten.
     needs: Vec<u32>,
+    /// For each local state the number of the set of live registers.
+    live: Vec<u32>,
     /// For each local state, if the model has interruptions.
     interrupted: Vec<Interrupted>,
 }
@@ -169,6 +182,19 @@ struct Values {
     ids: FxHashMap<(u64, Option<Pid>), u32>,
     hash: Vec<u64>,
     tickets: Vec<TicketSet>,
+    /// Whether they are the initial value, but for tickets that are forgotten.
+    is_clear: Vec<bool>,
+}
+
+/// What a search assumes until it is shown to be wrong.
+#[derive(Clone)]
+pub(crate) struct Assumed {
+    /// Gaps between tickets of at least this width need not be told apart.
+    pub(crate) wide: u32,
+    /// The tickets that can be forgotten; none if no ticket can.
+    pub(crate) forgetting: Option<Forgetting>,
+    /// The registers that are live; none if all are.
+    pub(crate) live: Option<Live>,
 }
 
 impl Automaton {
@@ -176,8 +202,7 @@ impl Automaton {
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
-        wide: u32,
-        forgetting: Option<Forgetting>,
+        Assumed { wide, forgetting, live }: Assumed,
     ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
@@ -199,6 +224,10 @@ impl Automaton {
             forgetting,
             needs: vec![Vec::new()],
             depends: None,
+            live,
+            live_sets: vec![RegisterSet::default()],
+            has_more_live: false,
+            counts_passages: model.passages_in_all.is_some(),
             wide,
             symmetric: model.symmetric,
             safe_registers: model.safe_registers,

@@ -131,7 +131,7 @@ impl Automaton {
     }
 
     /// The process whose local states stand for those of `p`.
-    fn alike(&self, p: Pid) -> Pid {
+    pub(super) fn alike(&self, p: Pid) -> Pid {
         if self.symmetric { 0 } else { p }
     }
 

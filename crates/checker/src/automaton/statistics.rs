@@ -55,13 +55,18 @@ impl Automaton {
         most.map(|(reg, values)| (self.registers[reg].name, values.words.len())).filter(|&(_, values)| values > MANY)
     }
 
+    /// The number of local states of all processes.
+    pub(crate) fn locals(&self) -> usize {
+        self.processes.iter().map(|process| process.locals.len()).sum()
+    }
+
     /// The bytes held, approximately.
     pub(crate) fn bytes(&self) -> usize {
         // A local state, its step and its entry in the table by key; and for each word of its history the word itself
         // and its copy in the key.
         const LOCAL: usize = size_of::<Local>() + size_of::<StepInfo>() + size_of::<TicketSet>() + 48;
         const WORD: usize = size_of::<Word>() + 8;
-        let locals: usize = self.processes.iter().map(|process| process.locals.len()).sum();
+        let locals = self.locals();
         let values: usize = self.values.iter().map(|values| values.words.len()).sum();
         let renumbered = self.renumbered.len() * 8 / 7 * 48;
         locals * LOCAL + self.history_words * WORD + values * 96 + self.steps.len() * 8 + renumbered

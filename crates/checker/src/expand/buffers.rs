@@ -4,7 +4,7 @@ use doorway_memory::Pid;
 use super::{Expansion, Origin, State, Successors};
 use crate::{
     actor::Actor,
-    automaton::{Action, Missing, StepInfo},
+    automaton::{Action, Missing, RegisterSet, StepInfo},
     buffers::Write,
     graph::Graph,
     layout::Field,
@@ -102,9 +102,12 @@ impl Expansion<'_> {
         after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
         after.hash ^= buffers.hash(buffered) ^ buffers.hash(rest);
         out.arrived.clear();
-        let moved = automaton.has_tickets()
-            && (buffers.tickets(buffered) != buffers.tickets(rest)
-                || automaton.tickets(automaton.n() + reg, value) != automaton.tickets(automaton.n() + reg, written));
+        let cleared = self.clear(&mut after, p, layout.fields[p].get(&state.words), RegisterSet::of(reg));
+        let moved = cleared
+            || automaton.has_tickets()
+                && (buffers.tickets(buffered) != buffers.tickets(rest)
+                    || automaton.tickets(automaton.n() + reg, value)
+                        != automaton.tickets(automaton.n() + reg, written));
         if moved {
             self.arrive_renumbered(self.tickets_of(origin), after, Actor::Buffer(p), out);
         } else {

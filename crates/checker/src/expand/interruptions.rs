@@ -2,7 +2,7 @@
 use doorway_memory::Pid;
 
 use super::{Expansion, Origin, Successors};
-use crate::{actor::Actor, graph::Graph};
+use crate::{actor::Actor, automaton::RegisterSet, graph::Graph};
 
 impl Expansion<'_> {
     /// Process `p` dies, aborts, or is taken for dead. Its registers keep their values.
@@ -15,7 +15,8 @@ impl Expansion<'_> {
             let mut after = state;
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= automaton.step_info(p, local).hash ^ automaton.step_info(p, next).hash;
-            if self.moves_tickets(p, local, next) {
+            let moved = self.clear(&mut after, p, local, RegisterSet::default());
+            if moved || self.moves_tickets(p, local, next) {
                 self.arrive_renumbered(self.tickets_of(origin), after, Actor::Interruption(p), out);
             } else {
                 self.arrive(after, Actor::Interruption(p), out);

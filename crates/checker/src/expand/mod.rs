@@ -2,11 +2,13 @@
 //!
 //! `mod.rs` has the step of a process on atomic registers. What the models add is in a file each: `buffers.rs` (TSO),
 //! `safe.rs` (safe registers), `cache.rs` (remote memory references with caches), `interruptions.rs` (deaths,
-//! aborts and expiries), `limits.rs` (limited executions) and `tickets.rs` (renumbering).
+//! aborts and expiries), `limits.rs` (limited executions), `registers.rs` (registers that no process may
+//! read any more) and `tickets.rs` (renumbering).
 mod buffers;
 mod cache;
 mod interruptions;
 mod limits;
+mod registers;
 mod safe;
 mod tickets;
 
@@ -14,7 +16,7 @@ use doorway_memory::Pid;
 
 use crate::{
     actor::Actor,
-    automaton::{Action, Missing},
+    automaton::{Action, Missing, RegisterSet},
     error::Fault,
     graph::{Graph, SHARDS, hash_state, shard_of},
     layout::MAX_WORDS,
@@ -190,6 +192,8 @@ impl<'a> Expansion<'a> {
             let field = automaton.n() + reg;
             moved |= automaton.has_tickets() && automaton.tickets(field, value) != automaton.tickets(field, written);
         }
+        let touched = if accesses { RegisterSet::of(reg) } else { RegisterSet::default() };
+        moved |= self.clear(&mut after, p, local, touched);
         self.count_passage(&mut after, info);
         if let Some(cache) = self.model.cache {
             self.touch(cache, p, local, value, &mut after);
