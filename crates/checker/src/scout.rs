@@ -100,8 +100,8 @@ impl Graph {
         length
     }
 
-    /// The steps that lead from a state to others. There are none if the source is at fault: the search comes there too, and
-    /// says how.
+    /// The steps that lead from a state to others. There are none if one of them depends on a forgotten ticket, or if the source
+    /// is at fault: the search comes there too, and says how.
     fn moves(&mut self, program: &dyn Program, state: &Fields) -> Vec<(Actor, Fields)> {
         let mut out = Successors::in_one_list();
         loop {
@@ -110,7 +110,11 @@ impl Graph {
             if out.missing.is_empty() {
                 break;
             }
-            if out.missing.drain(..).any(|missing| self.automaton.learn(program, missing).is_err()) {
+            let mut learn = |missing| {
+                let learnt = self.automaton.learn(program, missing);
+                learnt.is_ok() && !self.automaton.depended_on_forgotten()
+            };
+            if !out.missing.drain(..).all(&mut learn) {
                 return Vec::new();
             }
             if !self.layout.holds(&self.automaton) {

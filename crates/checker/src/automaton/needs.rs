@@ -140,6 +140,11 @@ impl Automaton {
         self.depends.is_some()
     }
 
+    /// As [`depends_on_forgotten`](Self::depends_on_forgotten), and takes no more note of it.
+    pub(crate) fn depended_on_forgotten(&mut self) -> bool {
+        self.depends.take().is_some()
+    }
+
     /// What may be forgotten instead, after it was found that a step depends on a forgotten ticket; none if nothing is known
     /// that would help.
     ///
