@@ -402,6 +402,19 @@ impl<'a> Machine<'a> {
         Ok(None)
     }
 
+    /// Does what was chosen, if it is possible.
+    pub(crate) fn take(&mut self, choice: Choice) -> Result<Option<Step>, Error> {
+        Ok(match choice {
+            Choice::Step(p) => Some(self.step_seeing_value(p, 0)?),
+            Choice::StepSeeing(p, value) => Some(self.step_seeing_value(p, value)?),
+            Choice::Visible(p) => self.become_visible(p),
+            Choice::Dies(p) => Some(self.die(p)),
+            Choice::Aborts(p) => self.abort(p),
+            Choice::Expires(p) => self.expire(p),
+            Choice::Crashes(p) => Some(self.crash(p)),
+        })
+    }
+
     /// One ticket for each position among the present ones, with as much room around it as there is.
     fn notable_tickets(&self) -> Vec<Ticket> {
         /// The distance of a ticket that need not be close to the largest one.
@@ -448,8 +461,14 @@ impl<'a> Machine<'a> {
             });
             let all = (0..self.words.len()).map(RegisterSet::of).fold(RegisterSet::default(), RegisterSet::union);
             for reg in all.without(live).registers().filter(|&reg| graph.automaton.can_be_cleared(reg)) {
-                self.words[reg] = self.registers[reg].init;
+                let Register { init, kind, .. } = &self.registers[reg];
+                // If the initial tickets are raised, zero is not forgotten, and one is.
+                let old = Ticket::of_word(graph.automaton.raised().min(1));
+                self.words[reg] = (kind.renumber)(*init, &mut |_| old);
             }
+        }
+        if graph.automaton.raised() > 0 {
+            self.floor = self.floor.max(u64::from(graph.automaton.wide) + 1);
         }
         while graph.automaton.forgets() {
             let floor = self.next_floor(graph);
@@ -493,7 +512,8 @@ impl<'a> Machine<'a> {
         let numbering = if model.has_real_tickets() {
             Numbering::between(Default::default(), Default::default())
         } else {
-            Numbering::closing_real(&self.real_tickets(), self.floor, graph.automaton.wide)
+            let numbering = Numbering::closing_real(&self.real_tickets(), self.floor, graph.automaton.wide);
+            if graph.automaton.raised() > 0 { numbering.keeping_zero() } else { numbering }
         };
         let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
             let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();

@@ -27,6 +27,9 @@ pub(crate) fn realise(
 ) -> Result<Option<Execution>, Error> {
     let renumbers = graph.automaton.has_tickets() && !model.has_real_tickets();
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
+    // The same execution with the initial tickets as they are.
+    let registers = graph.automaton.registers_not_raised();
+    let mut shown = (graph.automaton.raised() > 0).then(|| Machine::new(program, &registers, model));
     let mut steps = Vec::with_capacity(path.steps.len());
     let mut from = graph.initial;
     let mut tickets = Vec::new();
@@ -35,7 +38,10 @@ pub(crate) fn realise(
             tickets = machine.sorted_tickets();
         }
         match machine.step_to(actor, graph, model, target)? {
-            Some(step) => steps.push(step),
+            Some(step) => steps.push(match &mut shown {
+                Some(shown) => shown.take(step.choice)?.ok_or_else(|| graph.nondeterminism(actor.pid(), from))?,
+                None => step,
+            }),
             None if renumbers => return Ok(None),
             // Without renumbering every path is that of an execution, so the process did something else this time.
             None => return Err(graph.nondeterminism(actor.pid(), from)),
@@ -194,8 +200,9 @@ impl<'a> AmongReal<'a> {
 
     /// Whether a path that was not found does not exist.
     pub(crate) fn was_exhaustive(&self) -> bool {
-        // Of the values that a read of a safe register may return, only a few were tried.
-        self.exhaustive.get() && !self.judge.model.safe_registers
+        // Of the values that a read of a safe register may return, only a few were tried. And where something is forgotten, it is
+        // better to check again without.
+        self.exhaustive.get() && !self.judge.model.safe_registers && !self.judge.model.forgets
     }
 
     fn is_real(&self, path: &Path) -> bool {

@@ -128,7 +128,9 @@ impl Graph {
             assumed.live = Some(graph.scout(program, &[]));
         }
         let forgets = model.forgets_tickets() && !program.is_part() && registers.len() <= Need::REGISTERS;
-        assumed.forgetting = forgets.then(Forgetting::default);
+        // On safe registers a read may return any number.
+        let first = if model.safe_registers { Forgetting::grounded() } else { Forgetting::default() };
+        assumed.forgetting = forgets.then_some(first);
         loop {
             match Self::attempt(program, registers.clone(), &model, edges, assumed.clone()) {
                 Ok(graph) => return Ok(graph),
@@ -267,7 +269,7 @@ impl Graph {
                     return Err(Ended::Failed(Box::new(Failure { error, culprit: Some(culprit) })));
                 }
                 if successors.lost_floor {
-                    return Err(Ended::Restart(Restart::Remember(None)));
+                    return Err(Ended::Restart(Restart::Remember(self.automaton.otherwise())));
                 }
                 *again = !successors.missing.is_empty();
                 for missing in successors.missing.drain(..) {

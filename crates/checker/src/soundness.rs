@@ -3,10 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use doorway_algorithms::{
+    Size,
     kexclusion::{
-        fischer_queue_names::FischerQueueNames, k_bakery::KBakery, k_bakery_fife::KBakeryFife, ticket_k::TicketK,
+        anderson_moir_dsm_tree, fischer_queue_names::FischerQueueNames, k_bakery::KBakery, k_bakery_fife::KBakeryFife,
+        ticket_k::TicketK,
     },
-    mutex::{bakery::Bakery, bakery_labels::BakeryLabels},
+    mutex::{
+        bakery::Bakery, bakery_labels::BakeryLabels, danek_golab_simple, filter::Filter, kim_anderson, mcs,
+        ticket_async, ticket_sleeping::TicketSleeping,
+    },
 };
 use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property, Space, Ticket};
 
@@ -267,12 +272,12 @@ fn random_executions_with_deaths_and_store_buffers_stay_among_the_states_searche
 #[test]
 fn random_executions_stay_among_the_states_searched_if_tickets_are_forgotten() {
     fn stay<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) {
-        let (program, registers, graph) = explore(&model.clone().forget(), make);
+        let (program, _, graph) = explore(&model.clone().forget(), make);
         assert!(graph.automaton.forgets());
         let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
         let mut random = Random(17);
         for execution in 0..50 {
-            let mut machine = Machine::new(&program, &registers, model);
+            let mut machine = Machine::new(&program, &graph.automaton.registers, model);
             for step in 0..2_000 {
                 let p = random.below(model.n);
                 for _ in 0..1 + random.below(8) {
@@ -288,6 +293,9 @@ fn random_executions_stay_among_the_states_searched_if_tickets_are_forgotten() {
     stay(&Model::new(2), |space| KBakeryFife::new(space, 2, 1));
     stay(&Model::new(4).k(2), |space| TicketK::new(space, 2));
     stay(&Model::new(3), |space| BakeryLabels::new(space, 3));
+    stay(&Model::new(3), |space| TicketSleeping::new(space, 3));
+    stay(&Model::new(2), |space| ticket_async::new(space, Size { n: 2, k: 1 }));
+    stay(&Model::new(2), |space| anderson_moir_dsm_tree::new(space, Size { n: 2, k: 1 }));
 }
 
 /// The classes of the coarsest bisimulation of two graphs, the states of the second after those of the first. States in
@@ -325,8 +333,7 @@ fn forgetting_is_exact<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Reg
     states
 }
 
-/// The graph that forgets tickets, if it may, and the numbers of its states and of those without forgetting. The two are
-/// bisimilar.
+/// The graph that forgets what it may, and the numbers of its states and of those without forgetting. The two are bisimilar.
 fn compare_forgetting<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Graph, [u64; 2]) {
     let (_, _, fewer) = explore(&model.clone().forget(), &make);
     let (_, _, all) = explore(model, &make);
@@ -341,12 +348,54 @@ fn compare_forgetting<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Regi
 #[test]
 fn a_search_that_forgets_tickets_is_bisimilar_to_one_that_does_not() {
     let k_bakery = |model: &Model| forgetting_is_exact(model, |space| KBakery::new(space, 2, 1));
-    assert_eq!(k_bakery(&Model::new(2)), [581, 852]);
-    assert_eq!(k_bakery(&Model::new(2).deaths().aborts()), [2_663, 5_061]);
-    assert_eq!(k_bakery(&Model::new(2).tso().every_order()), [2_628, 4_637]);
-    assert_eq!(forgetting_is_exact(&Model::new(2).deaths(), |space| KBakeryFife::new(space, 2, 1)), [7_840, 90_347]);
-    assert_eq!(forgetting_is_exact(&Model::new(4).k(2), |space| TicketK::new(space, 2)), [2_678, 3_108]);
-    assert_eq!(forgetting_is_exact(&Model::new(3), |space| BakeryLabels::new(space, 3)), [40_669, 48_941]);
+    let mut found = vec![
+        k_bakery(&Model::new(2)),
+        k_bakery(&Model::new(2).deaths().aborts()),
+        k_bakery(&Model::new(2).tso().every_order()),
+        forgetting_is_exact(&Model::new(2).deaths(), |space| KBakeryFife::new(space, 2, 1)),
+        forgetting_is_exact(&Model::new(4).k(2), |space| TicketK::new(space, 2)),
+        forgetting_is_exact(&Model::new(3), |space| BakeryLabels::new(space, 3)),
+        forgetting_is_exact(&Model::new(2).passages(2), |space| KBakery::new(space, 2, 1)),
+    ];
+    let sleeping = |model: &Model| forgetting_is_exact(model, |space| TicketSleeping::new(space, 2));
+    found.extend([sleeping(&Model::new(2)), sleeping(&Model::new(2).tso().every_order())]);
+    let tasks = |model: &Model| forgetting_is_exact(model, |space| ticket_async::new(space, Size { n: 2, k: 1 }));
+    found.extend([tasks(&Model::new(2)), tasks(&Model::new(2).aborts())]);
+    assert_eq!(
+        found,
+        [
+            [149, 852],
+            [697, 5_061],
+            [665, 4_637],
+            [1_413, 90_347],
+            [1_058, 3_108],
+            [10_336, 48_941],
+            [447, 575],
+            [481, 6_963],
+            [1_531, 17_187],
+            [1_425, 32_087],
+            [4_517, 76_958],
+        ]
+    );
+}
+
+/// The same for registers that no process may read any more.
+#[test]
+fn a_search_that_forgets_registers_is_bisimilar_to_one_that_does_not() {
+    let size = |n, k| Size { n, k };
+    let found = [
+        compare_forgetting(&Model::new(3), |space| Filter::new(space, 3)).1,
+        compare_forgetting(&Model::new(3), |space| mcs::new(space, size(3, 1))).1,
+        compare_forgetting(&Model::new(3).tso().passages(1), |space| mcs::new(space, size(3, 1))).1,
+        compare_forgetting(&Model::new(2), |space| anderson_moir_dsm_tree::new(space, size(2, 1))).1,
+        compare_forgetting(&Model::new(2).tso(), |space| anderson_moir_dsm_tree::new(space, size(2, 1))).1,
+        compare_forgetting(&Model::new(2), |space| danek_golab_simple::new(space, size(2, 1))).1,
+        compare_forgetting(&Model::new(2).passages(1), |space| kim_anderson::new(space, size(2, 1))).1,
+    ];
+    assert_eq!(
+        found,
+        [[1_142, 2_090], [536, 824], [904, 1_102], [2_592, 4_200], [4_960, 8_424], [24_826, 39_575], [16_791, 29_841]]
+    );
 }
 
 /// Process 2 enters if the old tickets of the others are in the right order, or if one was the ticket before the newest: nothing

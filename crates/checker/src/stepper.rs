@@ -193,19 +193,10 @@ impl<'a> Stepper<'a> {
             let others = if others.is_empty() { "nothing".to_string() } else { others.join(", ") };
             return Err(Error::Choice(format!("`{choice}` cannot happen in this state; possible: {others}")));
         }
-        let p = choice.process();
-        let step = match choice {
-            Choice::Step(_) => self.machine.step_seeing_value(p, 0)?,
-            Choice::StepSeeing(_, value) => self.machine.step_seeing_value(p, value)?,
-            Choice::Visible(_) => self.machine.become_visible(p).expect("it is among the choices"),
-            Choice::Dies(_) => self.machine.die(p),
-            Choice::Aborts(_) => self.machine.abort(p).expect("it is among the choices"),
-            Choice::Expires(_) => self.machine.expire(p).expect("it is among the choices"),
-            Choice::Crashes(_) => {
-                self.crashed |= 1 << p;
-                self.machine.crash(p)
-            }
-        };
+        if let Choice::Crashes(p) = choice {
+            self.crashed |= 1 << p;
+        }
+        let step = self.machine.take(choice)?.expect("it is among the choices");
         self.taken += 1;
         self.judge(&step);
         Ok(step)

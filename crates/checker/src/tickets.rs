@@ -197,6 +197,7 @@ impl Closing {
         let mut closing = Closing::of(TicketSet(tickets.0 >> floor), TicketSet(roomy.0 >> floor), wide);
         closing.0.rotate_right(floor as usize);
         closing.0.iter_mut().for_each(|number| *number += wide as u8 + 1);
+        closing.0[0] = 0;
         closing
     }
 
@@ -302,12 +303,19 @@ impl Numbering {
     /// As [`between`](Self::between), but to the other set also belong tickets that are forgotten: the smallest, as many as
     /// it has fewer numbers.
     pub(crate) fn forgetting(from: TicketSet, to: TicketSet) -> Numbering {
-        let (old, new) = (from.remembered(), to.remembered());
+        let zero = if to.has_zero() { TicketSet::ZERO } else { TicketSet::EMPTY };
+        let (old, new) = (from.remembered().without(zero), to.remembered().without(zero));
         let forgets = (old.len() - new.len()) as usize;
         let new = std::iter::repeat_n(FORGOTTEN, forgets).chain(new.numbers());
         let forgotten = (u64::from(FORGOTTEN), u64::from(FORGOTTEN));
         let pairs = std::iter::zip(old.numbers(), new).map(|(a, b)| (u64::from(a), u64::from(b)));
-        Numbering(pairs.chain([forgotten]).collect())
+        Numbering(zero.numbers().map(|_| (0, 0)).chain(pairs).chain([forgotten]).collect())
+    }
+
+    /// The same numbers, but zero stays zero.
+    pub(crate) fn keeping_zero(mut self) -> Numbering {
+        self.0.iter_mut().filter(|(old, _)| *old == 0).for_each(|(_, new)| *new = 0);
+        self
     }
 
     /// Closes the gaps of real, unlimited tickets, and forgets those below the floor.

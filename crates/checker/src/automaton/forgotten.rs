@@ -4,17 +4,22 @@
 //! forgotten tickets that it sees, and the others are raised to make room for them. Afterwards numbers from that room are
 //! forgotten again. The step must then be the same for all orders and gaps of the numbers filled in, up to the number
 //! immediately below those that are not forgotten. If it is not, `needs.rs` says what is forgotten less.
+//!
+//! Initial tickets are small, often zero, but to most algorithms tickets like any other. So a search first takes them for larger
+//! ones, which can be forgotten too; only a zero that the source writes as a constant stays zero. For that to be exact, steps are
+//! also executed with the floor at zero and immediately above. If a step depends on that, the search begins with the initial
+//! tickets as they are, and forgets those below a floor once there is one that is far from zero.
 use doorway_memory::{Pid, Ticket, Value, ticket_comparisons};
 
 use super::{
-    Action, Automaton,
+    Action, Automaton, Forgetting,
     execute::{Ran, look, run, same},
 };
 use crate::{
     access::Access,
     program::{Program, Section},
-    registers::Kind,
-    tickets::{FORGOTTEN, WIDTHS},
+    registers::{Kind, Register},
+    tickets::{self, FORGOTTEN, WIDTHS},
     view::Word,
 };
 
@@ -37,27 +42,52 @@ pub(super) struct Seen<'a> {
     pub(super) register: Option<(Kind, u64)>,
 }
 
-/// Numbers for the forgotten tickets of a step.
+/// Numbers for the tickets of a step.
 struct Filling {
-    numbers: Vec<u64>,
-    /// By how much the other tickets are raised: the floor, `wide + 1`, comes to lie immediately above the room.
-    raise: u64,
+    /// For those that are forgotten.
+    forgotten: Vec<u64>,
+    /// For the floor. Those above it are raised or lowered with it.
+    floor: u64,
+    /// The number of the floor in the states of the search.
+    searched_floor: u64,
 }
 
 impl Filling {
     fn fill(&self, seen: Seen<'_>) -> (Vec<Word>, u64) {
-        let mut numbers = self.numbers.iter();
+        let mut forgotten = self.forgotten.iter();
         let mut fill = |kind: Kind, word: u64| {
             (kind.renumber)(word, &mut |ticket| {
                 Ticket::of_word(match ticket.to_word() {
-                    number if is_forgotten(number) => *numbers.next().expect("there is one for each forgotten ticket"),
+                    number if is_forgotten(number) => {
+                        *forgotten.next().expect("there is one for each forgotten ticket")
+                    }
                     0 => 0,
-                    number => number + self.raise,
+                    number => self.above_floor(number),
                 })
             })
         };
         let history = seen.history.iter().map(|word| Word { bits: fill(word.kind, word.bits), ..*word }).collect();
         (history, seen.register.map_or(0, |(kind, word)| fill(kind, word)))
+    }
+
+    /// Whether there are values with these tickets: a [`Count`](doorway_memory::Count) has none that is zero.
+    fn is_possible(&self, seen: Seen<'_>) -> bool {
+        let (history, word) = self.fill(seen);
+        let filled = Seen { history: &history, register: seen.register.map(|(kind, _)| (kind, word)), ..seen };
+        let mut forgotten = self.forgotten.iter().copied();
+        std::iter::zip(seen.tickets(), filled.tickets()).all(|(number, filled)| {
+            let meant = match number {
+                number if is_forgotten(number) => forgotten.next(),
+                0 => Some(0),
+                number => Some(self.above_floor(number)),
+            };
+            meant == Some(filled)
+        })
+    }
+
+    /// The number for a ticket that is not forgotten.
+    fn above_floor(&self, number: u64) -> u64 {
+        number + self.floor - self.searched_floor
     }
 }
 
@@ -82,6 +112,21 @@ impl Seen<'_> {
     }
 }
 
+impl Seen<'_> {
+    /// The numbers of all tickets.
+    fn tickets(self) -> Vec<u64> {
+        let mut all = Vec::new();
+        let words = self.history.iter().map(|word| (word.kind, word.bits)).chain(self.register);
+        words.for_each(|(kind, word)| tickets::collect(kind, word, &mut all));
+        all
+    }
+
+    /// The numbers of the tickets that are not forgotten.
+    fn remembered(self) -> impl Iterator<Item = u64> {
+        self.tickets().into_iter().filter(|&number| number != 0 && !is_forgotten(number))
+    }
+}
+
 impl Automaton {
     /// Whether tickets below the floor of a state are forgotten.
     #[inline]
@@ -89,25 +134,59 @@ impl Automaton {
         self.forgetting.is_some()
     }
 
+    /// By how much the initial tickets are raised: zero is the floor of the initial state then, a ticket like any other.
+    pub(crate) fn raised(&self) -> u64 {
+        self.raised
+    }
+
+    /// Raises the initial tickets, if that is to be tried, so that the smallest is the floor.
+    pub(super) fn raise(&mut self) {
+        if !self.forgetting.as_ref().is_some_and(Forgetting::raises) {
+            return;
+        }
+        let mut tickets = Vec::new();
+        self.registers.iter().for_each(|register| tickets::collect(register.kind, register.init, &mut tickets));
+        self.raised = (u64::from(self.wide) + 1).saturating_sub(tickets.into_iter().min().unwrap_or(0));
+        for Register { init, kind, .. } in &mut self.registers {
+            *init = (kind.renumber)(*init, &mut |ticket| Ticket::of_word(ticket.to_word() + self.raised));
+        }
+    }
+
+    /// The registers, with the initial tickets as they are.
+    pub(crate) fn registers_not_raised(&self) -> Vec<Register> {
+        let lower = |register: &Register| {
+            let lowered = |ticket: Ticket| Ticket::of_word(ticket.to_word() - self.raised());
+            Register {
+                init: (register.kind.renumber)(register.init, &mut |ticket| lowered(ticket)),
+                ..register.clone()
+            }
+        };
+        self.registers.iter().map(lower).collect()
+    }
+
     /// What a step sees once numbers are filled in for forgotten tickets.
     pub(super) fn filled(&self, seen: Seen<'_>) -> (Vec<Word>, u64) {
         match if self.forgets() { seen.forgotten() } else { 0 } {
             0 => (seen.history.to_vec(), seen.register.map_or(0, |(_, word)| word)),
-            forgotten => self.filling(vec![ROOM; forgotten]).fill(seen),
+            forgotten => self.filling(vec![ROOM; forgotten], ROOM + 1).fill(seen),
         }
     }
 
-    fn filling(&self, numbers: Vec<u64>) -> Filling {
-        Filling { numbers, raise: ROOM - u64::from(self.wide) }
+    fn filling(&self, forgotten: Vec<u64>, floor: u64) -> Filling {
+        Filling { forgotten, floor, searched_floor: u64::from(self.wide) + 1 }
     }
 
     /// The result of a step with the numbers forgotten that were filled in.
     pub(super) fn forgotten(&self, seen: Seen<'_>, mut ran: Ran) -> Ran {
-        let raise = self.filling(Vec::new()).raise;
+        let raise = ROOM - u64::from(self.wide);
         let forget = |kind: Kind, word: u64| {
             (kind.renumber)(word, &mut |ticket| {
                 let number = ticket.to_word();
-                Ticket::of_word(if number <= ROOM { FORGOTTEN.into() } else { number - raise })
+                Ticket::of_word(match number {
+                    0 if self.raised() > 0 => 0,
+                    0..=ROOM => FORGOTTEN.into(),
+                    _ => number - raise,
+                })
             })
         };
         if self.forgets() && seen.forgotten() > 0 {
@@ -117,6 +196,32 @@ impl Automaton {
             }
         }
         ran
+    }
+
+    /// Whether a step with numbers filled in had the result that is known of it: tickets that are forgotten then are below the
+    /// floor, and the others are raised with it.
+    fn agrees(&self, ran: &Ran, known: &Ran, filling: &Filling) -> bool {
+        let agree = |kind: Kind, word: u64, known: u64| {
+            let [mut numbers, mut known_numbers] = [Vec::new(), Vec::new()];
+            tickets::collect(kind, word, &mut numbers);
+            tickets::collect(kind, known, &mut known_numbers);
+            let without = |word| (kind.renumber)(word, &mut |_| Ticket::ZERO);
+            without(word) == without(known)
+                && numbers.len() == known_numbers.len()
+                && std::iter::zip(numbers, known_numbers).all(|(number, known)| match known {
+                    known if is_forgotten(known) => number < filling.floor,
+                    0 => number == 0,
+                    known => number == filling.above_floor(known),
+                })
+        };
+        let what = |ran: &Ran| ran.access.map(|access| access.what());
+        let register = ran.access.and_then(|access| access.register());
+        ran.section == known.section
+            && what(ran) == what(known)
+            && ran.history.len() == known.history.len()
+            && std::iter::zip(&ran.history, &known.history)
+                .all(|(word, known)| word.what == known.what && agree(word.kind, word.bits, known.bits))
+            && register.is_none_or(|reg| agree(self.registers[reg].kind, ran.written, known.written))
     }
 
     /// Whether the access of a step is the one that the process was halted before. If numbers were filled in, the operands
@@ -138,10 +243,10 @@ impl Automaton {
         ran: &Ran,
     ) {
         let setting = self.setting;
-        let is_alike = self.is_alike(seen, |automaton, history, word| {
+        let is_alike = self.is_alike(seen, |automaton, filling| {
+            let (history, word) = filling.fill(seen);
             let again = run(program, seen.p, seen.section, seen.passages, history, setting, word);
-            let again = again.map(|ran| automaton.forgotten(seen, ran));
-            again.is_ok_and(|again| again.is_but_operands(ran))
+            again.is_ok_and(|again| automaton.agrees(&again, ran, filling))
         });
         // A number that is too large looks as if it was forgotten.
         let made = |kind, word| seen.forgotten() == 0 && forgotten_in(kind, word) > 0;
@@ -170,40 +275,51 @@ impl Automaton {
         seen: Seen<'_>,
         next: Option<(Option<Access>, Section)>,
     ) -> bool {
-        if !self.forgets() || seen.forgotten() == 0 {
-            return false;
-        }
         let setting = self.setting;
         let what = |(access, at): (Option<Access>, Section)| (access.map(|access| access.what()), at);
-        !self.is_alike(seen, |_, history, _| {
-            let again = look(program, seen.p, seen.section, history, setting).ok();
+        !self.is_alike(seen, |_, filling| {
+            let again = look(program, seen.p, seen.section, filling.fill(seen).0, setting).ok();
             again.is_some() && again.map(what) == next.map(what)
         })
     }
 
-    /// Whether something is the same for all numbers that the forgotten tickets can have had.
-    fn is_alike(&self, seen: Seen<'_>, is_same: impl Fn(&Automaton, Vec<Word>, u64) -> bool) -> bool {
+    /// Whether something is the same for all numbers that the tickets can have had: any below the floor if they are forgotten
+    /// and, if the initial tickets are raised, any for the floor.
+    fn is_alike(&self, seen: Seen<'_>, is_same: impl Fn(&Automaton, &Filling) -> bool) -> bool {
+        let raises = self.raised() > 0;
         let forgotten = if self.forgets() { seen.forgotten() as u64 } else { 0 };
-        if forgotten == 0 {
+        let has_floor = seen.remembered().all(|number| number > u64::from(self.wide));
+        let is_grounded = raises && has_floor && seen.remembered().next().is_some();
+        if forgotten == 0 && !is_grounded {
             return true;
         }
-        let is_same_with = |numbers: Vec<u64>| {
-            let (history, word) = self.filling(numbers).fill(seen);
-            is_same(self, history, word)
+        let is_same_with = |forgotten: Vec<u64>, floor: u64| {
+            let filling = self.filling(forgotten, floor);
+            !filling.is_possible(seen) || is_same(self, &filling)
+        };
+        // All combinations of numbers from a range.
+        let all_alike = |from: u64, span: u64, floor: u64| {
+            (0..span.pow(forgotten as u32)).all(|code| {
+                is_same_with((0..forgotten as u32).map(|i| from + code / span.pow(i) % span).collect(), floor)
+            })
         };
         // Far apart, and far below the others; what they are compared with was executed with all of them next to the others.
         let apart: Vec<u64> = (1..=forgotten).map(|i| i * APART).collect();
-        if apart[apart.len() - 1] + APART > ROOM {
+        if (forgotten + 1) * APART > ROOM {
             return false;
         }
-        let (same, compared) = ticket_comparisons(|| is_same_with(apart.clone()));
+        let floor = ROOM + 1;
+        let (same, compared) = ticket_comparisons(|| is_same_with(apart.clone(), floor));
         if !same {
             return false;
         }
+        let compared: Vec<[u64; 2]> = compared.iter().map(|(a, b)| [a.to_word(), b.to_word()]).collect();
         // If they are only compared, and not their next ones, with tickets that are not forgotten, their numbers do not matter.
-        let mut numbers = compared.iter().map(|(a, b)| [a.to_word(), b.to_word()]);
-        let matters = |[a, b]: [u64; 2]| a.max(b) <= ROOM || a.min(b) <= ROOM && !apart.contains(&a.min(b));
-        if !numbers.any(matters) {
+        let matters = |&[a, b]: &[u64; 2]| a.max(b) <= ROOM || a.min(b) <= ROOM && !apart.contains(&a.min(b));
+        let forgotten_matter = forgotten > 0 && compared.iter().any(matters);
+        // A number that is none of theirs is a constant, such as zero: then it matters what the floor is.
+        let constant_matters = is_grounded && compared.iter().any(|[a, b]| a.min(b) < &APART);
+        if !forgotten_matter && !constant_matters {
             return true;
         }
         if forgotten > MOST {
@@ -211,12 +327,8 @@ impl Automaton {
         }
         // Gaps from 0 to `wide`, below the first and between all of them, which end far below the others or immediately below.
         let span = u64::from(self.wide) * forgotten;
-        let all = (span + 1).pow(forgotten as u32);
-        [0, ROOM - span].into_iter().all(|from| {
-            (0..all).all(|code| {
-                let digit = |i| code / (span + 1).pow(i) % (span + 1);
-                is_same_with((0..forgotten as u32).map(|i| from + digit(i)).collect())
-            })
-        })
+        let lowest = u64::from(self.wide) + 1;
+        (!forgotten_matter || [0, ROOM - span].into_iter().all(|from| all_alike(from, span + 1, floor)))
+            && (!raises || (0..=lowest).all(|floor| all_alike(0, floor, floor)))
     }
 }

@@ -89,6 +89,11 @@ impl Automaton {
                 self.note_dependence(p, local, Some(value));
                 Ok(())
             }
+            // So it may with the initial tickets as they are.
+            Err(Error::Broken { ref fault, .. }) if self.raised() > 0 && *fault != Fault::TicketArithmetic => {
+                self.note_dependence(p, local, Some(value));
+                Ok(())
+            }
             learnt => learnt,
         }
     }
@@ -285,9 +290,10 @@ impl Automaton {
         let tickets = tickets::of(self.registers[reg].kind, word)?;
         let id = values.words.len() as u32;
         let without_tickets = |word| (self.registers[reg].kind.renumber)(word, &mut |_| Ticket::of_word(0));
-        values
-            .is_clear
-            .push(tickets.without_zero().remembered().is_empty() && without_tickets(word) == self.registers[reg].init);
+        values.is_clear.push(
+            tickets.without_zero().remembered().is_empty()
+                && without_tickets(word) == without_tickets(self.registers[reg].init),
+        );
         values.words.push(word);
         values.writers.push(writer);
         values.ids.insert((word, writer), id);

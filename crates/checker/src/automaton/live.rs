@@ -25,6 +25,7 @@ pub(crate) struct RegisterSet([u64; RegisterSet::WORDS]);
 impl RegisterSet {
     const WORDS: usize = 4;
     pub(crate) const MOST: usize = RegisterSet::WORDS * u64::BITS as usize;
+    pub(crate) const ALL: RegisterSet = RegisterSet([u64::MAX; RegisterSet::WORDS]);
 
     pub(crate) fn of(reg: usize) -> RegisterSet {
         let word = |i| if i == reg / 64 { 1 << (reg % 64) } else { 0 };
@@ -90,14 +91,20 @@ impl Automaton {
     #[inline]
     pub(crate) fn can_be_cleared(&self, reg: usize) -> bool {
         reg < RegisterSet::MOST
-            && self.values[reg].tickets[0].without_zero().is_empty()
+            && self.values[reg].tickets[self.cleared(reg) as usize].without_zero().remembered().is_empty()
             && !(self.counts_passages && reg + 1 == self.registers.len())
+    }
+
+    /// The value of a register that is forgotten: the initial one, or if its tickets are raised, that with forgotten ones.
+    #[inline]
+    pub(crate) fn cleared(&self, reg: usize) -> u32 {
+        self.values[reg].cleared
     }
 
     /// Whether a value is the initial one, but for tickets that are forgotten.
     #[inline]
     pub(crate) fn is_clear(&self, reg: usize, value: u32) -> bool {
-        value == 0 || self.values[reg].is_clear[value as usize]
+        value == self.cleared(reg) || self.values[reg].is_clear[value as usize]
     }
 
     /// Whether a step was learnt that makes more registers live than the search has assumed: it has to start again.

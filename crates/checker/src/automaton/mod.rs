@@ -26,7 +26,7 @@ mod parametricity;
 mod replay;
 mod statistics;
 
-use doorway_memory::Pid;
+use doorway_memory::{Pid, Ticket, Value};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -36,7 +36,7 @@ use crate::{
     model::{Model, Setting},
     program::{Program, Section},
     registers::Register,
-    tickets::TicketSet,
+    tickets::{FORGOTTEN, TicketSet},
     view::Word,
 };
 use execute::unfounded;
@@ -81,6 +81,8 @@ pub(crate) struct Automaton {
     needs: Vec<Vec<Need>>,
     /// On what forgotten ticket a step depends, if one does.
     depends: Option<Depends>,
+    /// By how much the initial tickets are raised.
+    raised: u64,
     /// The registers that are live, as far as is known; none if all registers keep their values.
     live: Option<Live>,
     /// The sets of registers that are live in some local state, each once; the first is empty.
@@ -182,7 +184,9 @@ struct Values {
     ids: FxHashMap<(u64, Option<Pid>), u32>,
     hash: Vec<u64>,
     tickets: Vec<TicketSet>,
-    /// Whether they are the initial value, but for tickets that are forgotten.
+    /// The one that the register has while it is forgotten.
+    cleared: u32,
+    /// Whether they are that one, but for tickets that are forgotten.
     is_clear: Vec<bool>,
 }
 
@@ -224,6 +228,7 @@ impl Automaton {
             forgetting,
             needs: vec![Vec::new()],
             depends: None,
+            raised: 0,
             live,
             live_sets: vec![RegisterSet::default()],
             has_more_live: false,
@@ -237,9 +242,15 @@ impl Automaton {
             is_part: program.is_part(),
             history_words: 0,
         };
+        automaton.raise();
         for reg in 0..automaton.registers.len() {
-            let init = automaton.registers[reg].init;
+            let Register { init, kind, .. } = automaton.registers[reg];
+            let cleared = (kind.renumber)(init, &mut |_| Ticket::of_word(FORGOTTEN.into()));
             automaton.value_id(reg, init, None).map_err(unfounded)?;
+            if automaton.raised > 0 {
+                let cleared = automaton.value_id(reg, cleared, None).map_err(unfounded)?;
+                automaton.values[reg].cleared = cleared;
+            }
         }
         if let Some(passages) = model.passages_in_all {
             // One more register, in which the search itself counts.

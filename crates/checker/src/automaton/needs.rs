@@ -13,6 +13,8 @@ use crate::{program::Section, tickets::TicketSet, view::Word};
 #[derive(Clone, Default)]
 pub(crate) struct Forgetting {
     needs: FxHashMap<(Pid, Shape), Vec<Need>>,
+    /// Whether zero has a meaning of its own, so that the initial tickets are not raised.
+    is_grounded: bool,
 }
 
 /// Tickets of which the largest is needed: those in some registers, and perhaps those that the process knows.
@@ -69,6 +71,21 @@ pub(super) struct Depends {
 }
 
 impl Forgetting {
+    /// A search in which zero keeps its meaning.
+    pub(crate) fn grounded() -> Forgetting {
+        Forgetting { is_grounded: true, ..Forgetting::default() }
+    }
+
+    /// Whether the initial tickets are raised.
+    pub(crate) fn raises(&self) -> bool {
+        !self.is_grounded
+    }
+
+    /// What to try if no further need helps.
+    pub(crate) fn otherwise(&self) -> Option<Forgetting> {
+        self.raises().then(Forgetting::grounded)
+    }
+
     /// What a process needs in a local state.
     fn needs(&self, p: Pid, shape: &Shape) -> &[Need] {
         self.needs.get(&(p, shape.clone())).map_or(&[], |needs| needs)
@@ -145,6 +162,11 @@ impl Automaton {
         self.depends.take().is_some()
     }
 
+    /// What may be forgotten instead, if the tickets cannot be ordered that were.
+    pub(crate) fn otherwise(&self) -> Option<Forgetting> {
+        self.forgetting.as_ref()?.otherwise()
+    }
+
     /// What may be forgotten instead, after it was found that a step depends on a forgotten ticket; none if nothing is known
     /// that would help.
     ///
@@ -157,7 +179,8 @@ impl Automaton {
         let each = [known.clone(), registers.clone()].concat();
         let all = [vec![Need::ALL_LOCAL], registers.clone()].concat();
         let attempts = [vec![on], known, registers, each, vec![Need::ALL_LOCAL], all];
-        attempts.into_iter().find_map(|needs| self.forgetting_less(p, local, &needs))
+        let less = attempts.into_iter().find_map(|needs| self.forgetting_less(p, local, &needs));
+        less.or_else(|| self.forgetting.as_ref()?.otherwise())
     }
 
     /// Adds needs of a local state, and what processes needed that could come to it: the same but, if they read a forgotten

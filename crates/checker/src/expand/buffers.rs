@@ -102,7 +102,7 @@ impl Expansion<'_> {
         after.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, written);
         after.hash ^= buffers.hash(buffered) ^ buffers.hash(rest);
         out.arrived.clear();
-        let cleared = self.clear(&mut after, p, layout.fields[p].get(&state.words), RegisterSet::of(reg));
+        let cleared = self.clear(&state, &mut after, p, RegisterSet::of(reg));
         let moved = cleared
             || automaton.has_tickets()
                 && (buffers.tickets(buffered) != buffers.tickets(rest)

@@ -15,7 +15,7 @@ impl Expansion<'_> {
             let mut after = state;
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= automaton.step_info(p, local).hash ^ automaton.step_info(p, next).hash;
-            let moved = self.clear(&mut after, p, local, RegisterSet::default());
+            let moved = self.clear(&state, &mut after, p, RegisterSet::default()) || self.is_unsettled(&state);
             if moved || self.moves_tickets(p, local, next) {
                 self.arrive_renumbered(self.tickets_of(origin), after, Actor::Interruption(p), out);
             } else {

@@ -180,7 +180,7 @@ impl<'a> Expansion<'a> {
             layout.fields[p].set(&mut after.words, next);
             after.hash ^= info.hash ^ automaton.step_info(p, next).hash;
         }
-        let mut moved = self.moves_tickets(p, local, next);
+        let mut moved = self.moves_tickets(p, local, next) || self.is_unsettled(&state);
         if automaton.has_buffers() && info.action == Action::Write {
             match self.buffer_write(&mut after, p, (info.reg, written), out) {
                 Some(moved_too) => moved |= moved_too,
@@ -193,7 +193,7 @@ impl<'a> Expansion<'a> {
             moved |= automaton.has_tickets() && automaton.tickets(field, value) != automaton.tickets(field, written);
         }
         let touched = if accesses { RegisterSet::of(reg) } else { RegisterSet::default() };
-        moved |= self.clear(&mut after, p, local, touched);
+        moved |= self.clear(&state, &mut after, p, touched);
         self.count_passage(&mut after, info);
         if let Some(cache) = self.model.cache {
             self.touch(cache, p, local, value, &mut after);

@@ -66,6 +66,7 @@ impl Expansion<'_> {
         out: &mut Successors,
     ) {
         let wide = self.graph.automaton.wide;
+        let [tickets, before] = [tickets, before].map(|tickets| self.forgettable(tickets));
         let forgotten = tickets.to_forget(self.needed_tickets(&state), before, wide);
         let left = tickets.remembered().without(forgotten.unwrap_or_default());
         // The largest must not get the number of those forgotten.
@@ -92,7 +93,7 @@ impl Expansion<'_> {
     fn forget<const W: usize>(&self, mut state: State<W>, out: &mut Successors) -> Option<State<W>> {
         let wide = self.graph.automaton.wide;
         loop {
-            let tickets = self.tickets(&state);
+            let tickets = self.forgettable(self.tickets(&state));
             let Some(forgotten) = tickets.to_forget(self.needed_tickets(&state), tickets, wide) else {
                 out.lost_floor = true;
                 return None;
@@ -158,7 +159,12 @@ impl Expansion<'_> {
                 }
             }
         }
-        needed
+        self.forgettable(needed)
+    }
+
+    /// Without zero, if that is a constant.
+    fn forgettable(&self, tickets: TicketSet) -> TicketSet {
+        if self.graph.automaton.raised() > 0 { tickets.without_zero() } else { tickets }
     }
 
     fn tickets_in<const W: usize>(&self, state: &State<W>, fields: impl Iterator<Item = usize>) -> TicketSet {
