@@ -338,6 +338,20 @@ impl<'a> Machine<'a> {
         self.program.rule(k, &processes)
     }
 
+    /// Whether the checker counts the states of the two as one if nothing is forgotten.
+    pub(crate) fn is_in_the_state_of(&self, other: &Machine<'_>) -> bool {
+        let bits = |history: &[Word]| history.iter().map(|word| word.bits).collect::<Vec<u64>>();
+        let processes = |machine: &Machine<'_>| -> Vec<(Section, u32, Vec<u64>)> {
+            machine.processes.iter().map(|(section, passages, history)| (*section, *passages, bits(history))).collect()
+        };
+        let buffers = |machine: &Machine<'_>| -> Vec<Vec<(usize, u64)>> {
+            machine.buffers.iter().map(|b| b.iter().map(|write| (write.reg, write.word)).collect()).collect()
+        };
+        (&self.words, &self.writers) == (&other.words, &other.writers)
+            && processes(self) == processes(other)
+            && buffers(self) == buffers(other)
+    }
+
     /// Hashes what the checker counts as one state.
     pub(crate) fn hash_state(&self, hasher: &mut impl Hasher) {
         (&self.words, &self.writers).hash(hasher);

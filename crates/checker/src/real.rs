@@ -9,13 +9,15 @@ use rustc_hash::FxHashSet;
 
 use crate::{
     actor::Actor,
+    choice::Choice,
     error::Error,
-    execution::{Execution, Path},
+    execution::{Execution, Path, Step},
     graph::{Graph, Id},
     judge::{Judge, StateSet},
     machine::Machine,
     model::Model,
     program::Program,
+    registers::Register,
 };
 
 /// Executes a path of the graph with real numbers. `None` if no execution takes it.
@@ -27,10 +29,7 @@ pub(crate) fn realise(
 ) -> Result<Option<Execution>, Error> {
     let renumbers = graph.automaton.has_tickets() && !model.has_real_tickets();
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
-    // The same execution with the initial tickets as they are.
-    let registers = graph.automaton.registers_not_raised();
-    let mut shown = (graph.automaton.raised() > 0).then(|| Machine::new(program, &registers, model));
-    let mut steps = Vec::with_capacity(path.steps.len());
+    let mut shown = Shown::new(program, graph.automaton.registers_not_raised(), model);
     let mut from = graph.initial;
     let mut tickets = Vec::new();
     for (i, &(actor, target)) in path.steps.iter().enumerate() {
@@ -38,10 +37,7 @@ pub(crate) fn realise(
             tickets = machine.sorted_tickets();
         }
         match machine.step_to(actor, graph, model, target)? {
-            Some(step) => steps.push(match &mut shown {
-                Some(shown) => shown.take(step.choice)?.ok_or_else(|| graph.nondeterminism(actor.pid(), from))?,
-                None => step,
-            }),
+            Some(step) => shown.choices.push(step.choice),
             None if renumbers => return Ok(None),
             // Without renumbering every path is that of an execution, so the process did something else this time.
             None => return Err(graph.nondeterminism(actor.pid(), from)),
@@ -54,7 +50,50 @@ pub(crate) fn realise(
     {
         return Ok(None);
     }
-    Ok(Some(Execution { steps, cycle_at: path.cycle_at }))
+    shown.execution(path.cycle_at).map(Some)
+}
+
+/// An execution as it is shown, in which nothing is forgotten: registers hold what was written last, and the initial tickets
+/// are as they are.
+struct Shown<'a> {
+    program: &'a dyn Program,
+    registers: Vec<Register>,
+    model: &'a Model,
+    choices: Vec<Choice>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(program: &'a dyn Program, registers: Vec<Register>, model: &'a Model) -> Shown<'a> {
+        Shown { program, registers, model, choices: Vec::new() }
+    }
+
+    fn execution(mut self, cycle_at: Option<usize>) -> Result<Execution, Error> {
+        let (steps, has_returned) = self.taken(cycle_at)?;
+        let Some(at) = cycle_at.filter(|_| !has_returned) else { return Ok(Execution { steps, cycle_at }) };
+        // What is written in a round is the same in every round, so that the second one returns.
+        let end = self.choices.len();
+        self.choices.extend_from_within(at..);
+        let (again, has_returned) = self.taken(Some(end))?;
+        Ok(if has_returned {
+            Execution { steps: again, cycle_at: Some(end) }
+        } else {
+            Execution { steps, cycle_at } // tickets have grown
+        })
+    }
+
+    /// The steps, and whether they return to the state in which the cycle begins.
+    fn taken(&self, cycle_at: Option<usize>) -> Result<(Vec<Step>, bool), Error> {
+        let mut machine = Machine::new(self.program, &self.registers, self.model);
+        let mut steps = Vec::with_capacity(self.choices.len());
+        let mut start = None;
+        for (i, &choice) in self.choices.iter().enumerate() {
+            if cycle_at == Some(i) {
+                start = Some(machine.clone());
+            }
+            steps.push(machine.take(choice)?.ok_or_else(|| Error::Choice(format!("`{choice}` did not happen again")))?);
+        }
+        Ok((steps, start.is_none_or(|start| start.is_in_the_state_of(&machine))))
+    }
 }
 
 /// Whether a cycle, executed once from a state with the tickets `before`, can be repeated for ever. It cannot if every

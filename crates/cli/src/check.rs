@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     sizes: Sizes,
     /// Decides whether exclusion and order hold for every number of processes at once
     #[arg(long, conflicts_with_all = [
-        "n", "crashes", "deaths", "aborts", "expiries", "passages", "passages_in_all", "symmetry", "forget_tickets", "registers", "memory",
+        "n", "crashes", "deaths", "aborts", "expiries", "passages", "passages_in_all", "symmetry", "forget", "registers", "memory",
         "no_fences", "properties", "lanes", "svg",
     ])]
     every_n: bool,
@@ -50,9 +50,9 @@ pub(crate) struct Arguments {
     /// Counts states that differ by a permutation of processes as one; leaves out the properties about order
     #[arg(long)]
     symmetry: bool,
-    /// Counts states that differ only in old tickets, on which no step depends any more, as one
-    #[arg(long)]
-    forget_tickets: bool,
+    /// Counts states that differ only in values on which no step depends any more as one
+    #[arg(long, alias = "forget-tickets")]
+    forget: bool,
     /// What a read that overlaps a write returns: an old or new value, or any
     #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
     registers: Kinds,
@@ -124,11 +124,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         format!("{:#}\n", arguments.as_json(about, size, &assumed, &report))
     } else {
         let compared = beside_the_source(about, &claims, &report);
-        let alike = match (arguments.symmetry, arguments.forget_tickets) {
+        let alike = match (arguments.symmetry, arguments.forget) {
             (false, false) => "",
             (true, false) => " modulo symmetry",
-            (false, true) => " modulo old tickets",
-            (true, true) => " modulo symmetry and old tickets",
+            (false, true) => " modulo forgotten values",
+            (true, true) => " modulo symmetry and forgotten values",
         };
         let screen = Screen::of_stdout();
         let shown = arguments.shown(&screen, size.n, &report);
@@ -167,7 +167,7 @@ impl Arguments {
         if self.symmetry {
             model = model.symmetric();
         }
-        if self.forget_tickets {
+        if self.forget {
             model = model.forget();
         }
         Ok(self.limits.apply(model))
@@ -196,7 +196,7 @@ impl Arguments {
     fn as_json(&self, about: &About, size: Size, assumed: &Assumptions, report: &Report) -> Value {
         let mut value = json::report(about, size, assumed, report);
         value["symmetry"] = self.symmetry.into();
-        value["forget_tickets"] = self.forget_tickets.into();
+        value["forget"] = self.forget.into();
         value["deaths"] = self.deaths.into();
         value["aborts"] = self.aborts.into();
         value["expiries"] = self.expiries.into();

@@ -50,7 +50,7 @@ pub const NAMES: [&str; 28] = [
     "parts-limited",
     "expiries",
     "without-edges",
-    "forgotten-tickets",
+    "forgotten",
 ];
 
 /// The campaigns of which the steps are also computed again instead of being stored.
@@ -68,6 +68,21 @@ const RECOMPUTED: [&str; 13] = [
     "parts",
     "limits",
     "expiries",
+];
+
+/// The campaigns of which values on which no step depends are also forgotten.
+const FORGETTING: [&str; 11] = [
+    "plain",
+    "plain-three",
+    "k-exclusion",
+    "deaths-and-aborts",
+    "tso",
+    "tso-deaths",
+    "tickets",
+    "tickets-heavy",
+    "linked",
+    "parts",
+    "limits",
 ];
 
 const PALETTE: Palette =
@@ -113,11 +128,10 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
         let (case, palette) = draw(of, random);
         return (Case { setup: Setup { recomputes: true, ..case.setup }, ..case }, palette);
     }
-    if campaign == "forgotten-tickets" {
-        let of: &str = random.pick::<&str>(&["tickets", "tickets-heavy"]);
+    if campaign == "forgotten" {
+        let of: &str = random.pick::<&str>(&FORGETTING);
         let (mut case, palette) = draw(of, random);
-        let limited = case.setup.passages_in_all.is_some() || case.setup.expiries || !matches!(case.job, Job::Check);
-        case.setup.forgets_tickets = !limited;
+        case.setup.forgets = !case.setup.expiries && matches!(case.job, Job::Check);
         return (case, palette);
     }
     let three = random.chance(12);

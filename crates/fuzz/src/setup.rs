@@ -52,8 +52,8 @@ pub struct Setup {
     pub max_states: u64,
     /// Whether the checker computes steps again instead of storing them.
     pub recomputes: bool,
-    /// Whether the checker forgets tickets that no step depends on.
-    pub forgets_tickets: bool,
+    /// Whether the checker forgets values that no step depends on.
+    pub forgets: bool,
 }
 
 impl Setup {
@@ -72,7 +72,7 @@ impl Setup {
             sequential: false,
             max_states: 8_000,
             recomputes: false,
-            forgets_tickets: false,
+            forgets: false,
         }
     }
 
@@ -107,7 +107,7 @@ impl Setup {
         if self.recomputes {
             model = model.without_edges();
         }
-        if self.forgets_tickets {
+        if self.forgets {
             model = model.forget();
         }
         model
@@ -126,7 +126,7 @@ impl fmt::Display for Setup {
             (self.expiries, "expiries"),
             (self.sequential, "sequential"),
             (self.recomputes, "without edges"),
-            (self.forgets_tickets, "forgetting tickets"),
+            (self.forgets, "forgetting"),
         ] {
             if on {
                 write!(f, ", {what}")?;

@@ -14,7 +14,7 @@ pub(crate) struct Options {
     pub(crate) passages: Option<u32>,
     passages_in_all: Option<u32>,
     symmetry: bool,
-    forget_tickets: bool,
+    forget: bool,
     registers: String,
     memory: String,
     fences: bool,
@@ -69,7 +69,7 @@ impl Options {
         if self.symmetry {
             model = model.symmetric();
         }
-        if self.forget_tickets {
+        if self.forget {
             model = model.forget();
         }
         if let Some(threads) = self.threads {

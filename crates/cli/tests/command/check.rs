@@ -139,16 +139,15 @@ fn the_first_line_names_safe_registers_and_symmetry() {
     let (code, line) = first(&["check", "ticket-k", "-n", "4", "-k", "2", "--symmetry"]);
     assert_eq!(code, Some(0));
     assert!(line.starts_with("ticket-k n=4 k=2 modulo symmetry: ") && line.ends_with("(186 states)"), "{line}");
-    let (code, line) = first(&["check", "k-bakery", "-n", "2", "--forget-tickets"]);
+    let (code, line) = first(&["check", "k-bakery", "-n", "2", "--forget"]);
     assert_eq!(code, Some(0));
-    assert!(line.starts_with("k-bakery n=2 k=1 modulo old tickets: ") && line.ends_with("(581 states)"), "{line}");
+    assert!(line.starts_with("k-bakery n=2 k=1 modulo forgotten values: ") && line.ends_with("(149 states)"), "{line}");
+    let (code, line) = first(&["check", "filter", "-n", "3", "--forget"]);
+    assert_eq!(code, Some(0));
+    assert!(line.starts_with("filter n=3 modulo forgotten values: ") && line.ends_with("(1142 states)"), "{line}");
     refused(
-        &["check", "k-bakery", "-n", "2", "--forget-tickets", "--passages-in-all", "3"],
-        "`k-bakery`: with a limit on tickets or on passages in all, and with expiries, tickets cannot be forgotten",
-    );
-    refused(
-        &["check", "bouncer", "--forget-tickets"],
-        "`bouncer`: the rule of a part may compare tickets, so they cannot be forgotten",
+        &["check", "fischer-queue-names", "--expiries", "--forget"],
+        "`fischer-queue-names`: with expiries nothing can be forgotten; check one without the other",
     );
     refused(
         &["check", "mcs", "--registers", "safe"],
