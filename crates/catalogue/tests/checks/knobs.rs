@@ -42,10 +42,10 @@ fn steps_that_are_computed_again_give_the_same_report() {
     });
 }
 
-/// A search that forgets tickets finds the same. Counterexamples are the same too, but for those with a cycle, of which not
+/// A search that forgets finds the same. Counterexamples are the same too, but for those with a cycle, of which not
 /// always the shortest is found.
 #[test]
-fn forgetting_tickets_does_not_change_a_finding() {
+fn forgetting_does_not_change_a_finding() {
     let findings = |report: &Report| {
         let lines = report.findings.iter().map(|finding| {
             let execution = finding.execution.as_ref().filter(|execution| execution.cycle_at.is_none());
