@@ -24,15 +24,15 @@ const IN_VAIN: usize = 50_000;
 /// …or there were this many steps.
 const MOST: usize = 2_000_000;
 
-/// Pseudorandom numbers: xorshift.
-struct Random(u64);
+/// Pseudorandom numbers: Marsaglia's xorshift.
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 >> 16) as usize % bound
+        (self.0 >> 20) as usize % bound
     }
 }
 
@@ -44,6 +44,7 @@ impl Graph {
     /// is of no use afterwards.
     pub(crate) fn scout(&mut self, program: &dyn Program, path: &[(Actor, Id)]) -> Live {
         let path: Vec<(Actor, Fields)> = path.iter().map(|&(actor, target)| (actor, self.contents(target))).collect();
+        // The more there is to search again, the more it is worth to look for further steps first.
         let effort = self.states() as usize;
         let mut live = self.automaton.forget_no_register();
         let mut starts = vec![vec![0; self.automaton.fields()]];

@@ -23,6 +23,7 @@ use crate::{
     machine::Machine,
     program::{Lock, Program},
     registers::Register,
+    scout::Random,
     tickets::{self, Numbering},
     view::Word,
 };
@@ -479,17 +480,5 @@ fn symmetric_search_finds_the_sorted_states() {
         });
         assert_eq!(sorted(&each), sorted(&alike), "n={n}");
         assert_eq!(sorted(&alike).len() as u64, alike.states(), "n={n}");
-    }
-}
-
-/// Marsaglia's xorshift.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) as usize % end
     }
 }
