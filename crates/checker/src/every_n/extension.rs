@@ -12,7 +12,7 @@ use super::{
     process::Target,
     renumber::Among,
     steps::side,
-    views::Views,
+    views::{Step, Views},
 };
 use crate::program::Section;
 
@@ -67,9 +67,13 @@ impl Views {
                         continue;
                     }
                     let Member { local, at, .. } = larger.members[gap];
+                    let read = self.read_of_the_unknown(&larger, gap)?;
+                    if read.is_some() {
+                        self.readers.insert(number as u32);
+                    }
                     for after in self.steps(&larger, gap)? {
-                        let text = || ("another process", local, side(at, gap));
-                        self.add_step(&after.without(gap), number, text)?;
+                        let step = Step { mover: "another process", local, side: side(at, gap), read };
+                        self.add_step(&after.without(gap), number, step)?;
                     }
                 }
             }
@@ -86,7 +90,8 @@ impl Views {
             for smaller in rank.unwrap_or(0)..bound.min(asked) {
                 let mut bounded = view.clone();
                 bounded.members[p].bound = smaller;
-                self.add_step(&bounded, number, || ("another process", local, side(at, p)))?;
+                let step = Step { mover: "another process", local, side: side(at, p), read: None };
+                self.add_step(&bounded, number, step)?;
             }
         }
         Ok(())
@@ -172,17 +177,19 @@ impl Views {
         again
     }
 
-    /// Remembers a member if others can see its next step: it changes a shared register, or a register of another process.
+    /// Remembers a member if others can see its next step: it changes a shared register, or a register of another process, that is
+    /// kept.
     /// What it adds to the tally is its own, and how it joins or leaves the queue does not change the order of the others.
     pub(super) fn note_writer(&mut self, view: &Config, member: usize) -> Result<(), Stop> {
         let Member { local, at, .. } = view.members[member];
         let look = self.processes.look(local, side(at, member))?;
         let is_seen = match look.target {
-            Target::Shared(slot) => self.tally != Some(slot) && self.queue != Some(slot),
+            Target::Shared(slot) => !self.is_special(slot),
             Target::Other(_) => true,
             Target::Nothing | Target::Own(_) => false,
         };
-        if !is_seen || look.op.is_none_or(|op| op.is_read()) {
+        let is_kept = look.target.slot().is_some_and(|slot| self.kept[slot]);
+        if !is_seen || !is_kept || look.op.is_none_or(|op| op.is_read()) {
             return Ok(());
         }
         let smaller = view.without(member);

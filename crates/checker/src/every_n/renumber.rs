@@ -5,7 +5,6 @@ use super::{
     views::Views,
 };
 use crate::{
-    program::Section,
     tickets::{Closing, TicketSet},
 };
 
@@ -26,7 +25,8 @@ impl Among {
 impl Views {
     /// A member as if it were the only one.
     pub(super) fn alone(&mut self, config: &Config, member: usize) -> Result<Member, Stop> {
-        let it = config.members[member];
+        let mut it = config.members[member];
+        it.local = self.processes.forget(it.local)?;
         let at = match it.at {
             NOWHERE => NOWHERE,
             at => u8::from(at >= position(member)) + u8::from(at > position(member)),
@@ -45,7 +45,7 @@ impl Views {
     }
 
     pub(super) fn tickets(&self, config: &Config) -> TicketSet {
-        let shared = config.shared.iter().enumerate();
+        let shared = config.shared.iter().enumerate().filter(|(_, value)| **value != UNKNOWN);
         let shared = shared.map(|(slot, &value)| self.processes.tables.value_tickets(slot, value));
         let members = config.members.iter().map(|member| self.tickets_of(member));
         shared.chain(members).fold(TicketSet::EMPTY.with_zero(), TicketSet::union)
@@ -76,7 +76,7 @@ impl Views {
 
     pub(super) fn renumber(&mut self, config: &Config, closing: &Closing) -> Result<Config, Stop> {
         let mut renumbered = config.clone();
-        for (slot, value) in renumbered.shared.iter_mut().enumerate() {
+        for (slot, value) in renumbered.shared.iter_mut().enumerate().filter(|(_, value)| **value != UNKNOWN) {
             let tables = &mut self.processes.tables;
             let image = closing.image(tables.value_tickets(slot, *value));
             *value = tables.renumbered_value(slot, *value, image)?;
@@ -124,7 +124,7 @@ impl Views {
     pub(super) fn normal(&mut self, config: &Config) -> Result<Config, Stop> {
         let mut config = config.clone();
         if !self.is_exact {
-            self.forget(&mut config);
+            self.forget(&mut config)?;
         }
         let closing = Closing::of(self.tickets(&config), TicketSet::EMPTY, self.processes.tables.wide);
         let mut normal = self.renumber(&config, &closing)?;
@@ -138,24 +138,31 @@ impl Views {
     /// Forgets the number in the tally: what matters of it is in the members, or nothing. A forgetful search also forgets the
     /// tickets in own registers of processes that do not wait: they are often of earlier passages, and a process that reads one may
     /// then find any.
-    fn forget(&self, config: &mut Config) {
-        if let Some(slot) = self.tally {
-            config.shared[slot] = 0;
+    fn forget(&mut self, config: &mut Config) -> Result<(), Stop> {
+        for member in &mut config.members {
+            member.local = self.processes.forget(member.local)?;
+        }
+        for (slot, value) in config.shared.iter_mut().enumerate() {
+            if self.tally == Some(slot) || !self.kept[slot] {
+                *value = UNKNOWN;
+            }
+        }
+        for family in (0..self.families()).filter(|&family| !self.kept[self.shared() + family]) {
+            config.members.iter_mut().for_each(|member| member.own[family] = UNKNOWN);
         }
         if !self.is_forgetful {
-            return;
+            return Ok(());
         }
         for member in &mut config.members {
-            if self.processes.section(member.local) != Section::Wait {
-                for family in (0..self.families()).filter(|&family| self.has_tickets(family)) {
-                    member.own[family] = UNKNOWN;
+            let known = self.processes.tables.local(member.local).tickets.with_zero();
+            let (shared, families) = (self.shared(), self.families());
+            for (family, value) in member.own[..families].iter_mut().enumerate().filter(|(_, value)| **value != UNKNOWN) {
+                let own = self.processes.tables.value_tickets(shared + family, *value);
+                if own.union(known) != known {
+                    *value = UNKNOWN;
                 }
             }
         }
-    }
-
-    /// Whether the registers of a family hold tickets.
-    pub(super) fn has_tickets(&self, family: usize) -> bool {
-        !self.processes.tables.value_tickets(self.shared() + family, 0).is_empty()
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use super::{
     Stop, Undecided,
     config::{Config, FAMILIES, Member, NOWHERE},
     extension::Writers,
+    kept::{Choice, Kept},
     order::Order,
     process::{Processes, Side, Turn},
     steps::side,
@@ -14,13 +15,30 @@ use crate::tickets::{Closing, TicketSet};
 /// The observer is told after so many views.
 const OBSERVED: usize = 256;
 
+/// Where a view comes from.
+struct Origin {
+    from: u32,
+    step: String,
+    /// The slot that is not kept and that was read in the step.
+    read: Option<usize>,
+}
+
+/// A step, as its origin tells of it: what takes it, from which local state, and where its loop is.
+pub(super) struct Step {
+    pub(super) mover: &'static str,
+    pub(super) local: u32,
+    pub(super) side: Side,
+    /// The slot of which it reads a value that is not known.
+    pub(super) read: Option<usize>,
+}
+
 /// A set of views that is being closed.
 pub(super) struct Views {
     pub(super) processes: Processes,
     k: usize,
     pub(super) m: usize,
-    /// Whether processes are told apart by the order of their numbers: some have registers of their own.
-    is_ordered: bool,
+    /// How many registers each process has.
+    families: usize,
     /// Whether tickets in the own registers of processes that do not wait are forgotten.
     pub(super) is_forgetful: bool,
     /// Whether views have the order of arrivals.
@@ -34,20 +52,24 @@ pub(super) struct Views {
     pub(super) signs: [bool; 2],
     /// Whether the members are all there are.
     pub(super) is_exact: bool,
+    /// For each slot whether views have its registers. If not, a process that reads one may find anything that was in it.
+    pub(super) kept: Vec<bool>,
     ids: FxHashMap<Config, u32>,
     pub(super) list: Vec<Config>,
-    /// For each view the one it comes from, and the step.
-    origins: Vec<(u32, String)>,
+    origins: Vec<Origin>,
     /// For each view of m - 1 members the processes that others can see, and that are with it in a view of m.
     pub(super) writers: FxHashMap<Config, Writers>,
     /// The views for which there are more of them than when they were looked at.
     pub(super) with_more_writers: FxHashSet<u32>,
     /// Views that are not in the set, by their hashes, each with a view that could be extended if it were.
     pub(super) missing: Vec<(u64, u32)>,
-    /// The views with a member that reads a value which is not known.
-    readers: FxHashSet<u32>,
-    /// For each family the values that registers have held, each with its ticket, if it has one, renumbered to 1.
-    pub(super) values_of_strangers: Vec<Vec<u32>>,
+    /// The views with a process that reads a value which is not known.
+    pub(super) readers: FxHashSet<u32>,
+    /// For each slot that views do not have, or not of strangers, the values that its registers have held, each with its tickets
+    /// renumbered from 1.
+    pub(super) values: Vec<Vec<u32>>,
+    /// The view with too many holders, if one was found.
+    crowded: Option<u32>,
     pub(super) order: Order,
 }
 
@@ -70,11 +92,11 @@ impl Views {
         if families > FAMILIES {
             return Err(Stop::Refused(format!("each process has more than {FAMILIES} registers")));
         }
+        let slots = processes.slots.len();
         Ok(Views {
             processes,
             k,
             m,
-            is_ordered: families > 0,
             is_forgetful: false,
             observes: false,
             tally,
@@ -82,6 +104,7 @@ impl Views {
             keeps_tally: true,
             signs: [false; 2],
             is_exact: false,
+            kept: vec![true; slots],
             ids: FxHashMap::default(),
             list: Vec::new(),
             origins: Vec::new(),
@@ -89,7 +112,9 @@ impl Views {
             with_more_writers: FxHashSet::default(),
             missing: Vec::new(),
             readers: FxHashSet::default(),
-            values_of_strangers: vec![Vec::new(); families],
+            values: vec![Vec::new(); slots],
+            families,
+            crowded: None,
             order: Order::default(),
         })
     }
@@ -98,8 +123,9 @@ impl Views {
         self.list.len()
     }
 
+    /// Whether processes are told apart by the order of their numbers: they have registers of their own.
     pub(super) fn has_own_registers(&self) -> bool {
-        self.is_ordered
+        self.families > 0
     }
 
     /// The family of a slot that is not shared.
@@ -114,7 +140,7 @@ impl Views {
 
     /// The number of registers that each process has.
     pub(super) fn families(&self) -> usize {
-        self.values_of_strangers.len()
+        self.families
     }
 
     /// The initial states of so many processes: several, if processes begin with a loop.
@@ -147,7 +173,7 @@ impl Views {
     ) -> Result<Option<Undecided>, Stop> {
         loop {
             match self.close_once(limit, observer) {
-                Err(Stop::Stale) => {}
+                Err(Stop::Stale) => { if std::env::var("STAT").is_ok() { eprintln!("stale {}", self.len()); } }
                 Err(Stop::Refused(why)) => return Ok(Some(Undecided::DoesNotApply(why))),
                 result => return result,
             }
@@ -158,18 +184,18 @@ impl Views {
             self.with_more_writers.clear();
             self.missing.clear();
             self.readers.clear();
-            self.values_of_strangers.iter_mut().for_each(Vec::clear);
+            self.values.iter_mut().for_each(Vec::clear);
             self.order = Order::default();
         }
     }
 
     fn close_once(&mut self, limit: usize, observer: &mut dyn FnMut(usize) -> bool) -> Result<Option<Undecided>, Stop> {
-        for family in 0..self.families() {
-            self.note_value(family, 0)?;
+        for slot in 0..self.processes.slots.len() {
+            self.note_value(slot, 0)?;
         }
         for initial in self.initial(self.m)? {
             let initial = self.normal(&initial)?;
-            self.add(&initial, self.len() as u32, String::new)?;
+            self.add(&initial, Origin { from: self.len() as u32, step: String::new(), read: None })?;
         }
         let mut done = 0;
         let mut again: Vec<u32> = Vec::new();
@@ -182,9 +208,26 @@ impl Views {
             if (done + again.len()).is_multiple_of(OBSERVED) && !observer(self.len()) {
                 return Ok(Some(Undecided::Interrupted));
             }
+            if done % 4000 == 3999 && done < self.len() && std::env::var("STAT").is_ok() {
+                let mut locals = FxHashSet::default(); let mut shared = FxHashSet::default(); let mut shapes = FxHashSet::default(); let mut both = FxHashSet::default(); let mut own = FxHashSet::default();
+                for v in &self.list {
+                    shared.insert(v.shared.clone());
+                    let shape: Vec<_> = v.members.iter().map(|m| { locals.insert(m.local); own.insert(m.own); let l = self.processes.tables.local(m.local); let s: Vec<u64> = l.history.iter().map(|e| if tickets_of(e).is_empty() { e.word.bits } else { 999999 }).collect(); shapes.insert((l.section, s.clone())); (l.section, s, m.at, m.own.map(|o| o == u32::MAX)) }).collect();
+                    both.insert(shape);
+                }
+                if done == 39999 {
+                    for v in self.list.clone() {
+                        let m: Vec<String> = v.members.iter().enumerate().map(|(i, m)| { let line = self.processes.look(m.local, side(m.at, i)).map(|l| l.line).unwrap_or_default(); let l = self.processes.tables.local(m.local); format!("{:?}/{line}/{:?}/at{}/own{:?}", l.section, l.history.iter().map(|e| { let t = tickets_of(e); if t.has_forgotten() { "?".to_string() } else if t.is_empty() { format!("{}", e.word.bits.cast_signed()) } else { format!("T{:?}", t.numbers().collect::<Vec<_>>()) } }).collect::<Vec<_>>(), m.at, (0..self.families()).map(|f| if m.own[f] == u32::MAX { "?".to_string() } else if f == 1 { format!("T{:?}", self.processes.tables.value_tickets(self.shared() + f, m.own[f]).numbers().collect::<Vec<_>>()) } else { m.own[f].to_string() }).collect::<Vec<_>>()) }).collect();
+                        let sh: Vec<String> = (0..self.shared()).map(|f| if v.shared[f] == u32::MAX { "?".to_string() } else if f < 2 { format!("T{:?}", self.processes.tables.value_tickets(f, v.shared[f]).numbers().collect::<Vec<_>>()) } else { v.shared[f].to_string() }).collect();
+                        println!("{} | {}", sh.join(" "), m.join(" | "));
+                    }
+                }
+                eprintln!("views {} shared {} locals {} shapes {} pairs of shapes {} own {} done {done}", self.len(), shared.len(), locals.len(), shapes.len(), both.len(), own.len());
+            }
             if done < self.list.len() {
                 let view = self.list[done].clone();
                 if self.holders(&view) > self.k {
+                    self.crowded = Some(done as u32);
                     return Ok(Some(Undecided::Crowded(self.execution(done as u32))));
                 }
                 self.steps_of_members(&view, done, false)?;
@@ -197,8 +240,9 @@ impl Views {
                 self.steps_of_others(&view, number as usize)?;
             } else {
                 // A process may fit into a view only with views that were found later, or find a value that was written later.
-                let values = self.values_of_strangers.iter().map(Vec::len).sum();
+                let values = self.values.iter().map(Vec::len).sum();
                 let mut views = self.take_views_to_extend(known.0);
+                if std::env::var("STAT").is_ok() { eprintln!("round at {}: again {}", self.len(), views.len()); }
                 if values > known.1 {
                     views.extend(&self.readers);
                 }
@@ -216,19 +260,19 @@ impl Views {
     fn steps_of_members(&mut self, view: &Config, number: usize, again: bool) -> Result<(), Stop> {
         for mover in 0..self.m {
             let Member { local, at, .. } = view.members[mover];
-            let reads = self.reads_the_unknown(view, mover)?;
-            if reads {
+            let read = self.read_of_the_unknown(view, mover)?;
+            if read.is_some() {
                 self.readers.insert(number as u32);
             }
-            if again && !reads {
+            if again && read.is_none() {
                 continue;
             }
             for after in self.steps(view, mover)? {
                 if self.observes {
                     self.observe_waiting(view, &after, mover)?;
                 }
-                let text = || ("a process of the view", local, side(at, mover));
-                self.add_step(&after, number, text)?;
+                let step = Step { mover: "a process of the view", local, side: side(at, mover), read };
+                self.add_step(&after, number, step)?;
             }
         }
         Ok(())
@@ -246,18 +290,19 @@ impl Views {
         &mut self,
         after: &Config,
         from: usize,
-        step: impl FnOnce() -> (&'static str, u32, Side),
+        step: Step,
     ) -> Result<(), Stop> {
         let normal = self.normal(after)?;
         if self.contains(&normal) {
             return Ok(());
         }
-        let (mover, local, side) = step();
+        let Step { mover, local, side, read } = step;
         let (section, line) = (self.processes.section(local).begun(), self.processes.look(local, side)?.line);
-        self.add(&normal, from as u32, || format!("{mover} executes line {line} ({section})"))
+        let step = format!("{mover} executes line {line} ({section})");
+        self.add(&normal, Origin { from: from as u32, step, read: read.filter(|&slot| !self.kept[slot]) })
     }
 
-    fn add(&mut self, view: &Config, from: u32, step: impl FnOnce() -> String) -> Result<(), Stop> {
+    fn add(&mut self, view: &Config, origin: Origin) -> Result<(), Stop> {
         if self.contains(view) {
             return Ok(());
         }
@@ -272,36 +317,70 @@ impl Views {
         }
         self.ids.insert(view.clone(), self.list.len() as u32);
         self.list.push(view.clone());
-        self.origins.push((from, step()));
+        self.origins.push(origin);
         Ok(())
     }
 
-    /// Remembers a value that a register of a family has held. (Views do not have them all: some are forgotten.)
-    pub(super) fn note_value(&mut self, family: usize, value: u32) -> Result<(), Stop> {
-        let slot = self.shared() + family;
+    /// Remembers a value that a register has held, if views may not have it.
+    pub(super) fn note_value(&mut self, slot: usize, value: u32) -> Result<(), Stop> {
+        if self.tally == Some(slot) || self.kept[slot] && slot < self.shared() {
+            return Ok(());
+        }
         let tickets = self.processes.tables.value_tickets(slot, value);
         let closing = Closing::of(tickets, TicketSet::EMPTY, 1);
         let value = self.processes.tables.renumbered_value(slot, value, closing.image(tickets))?;
-        if !self.values_of_strangers[family].contains(&value) {
-            self.values_of_strangers[family].push(value);
+        if !self.values[slot].contains(&value) {
+            self.values[slot].push(value);
         }
         Ok(())
     }
 
     /// The steps that lead to a view.
     fn execution(&self, to: u32) -> Vec<String> {
-        let mut steps = Vec::new();
-        let mut at = to;
-        // An initial view comes from itself.
-        while self.origins[at as usize].0 != at {
-            let (from, step) = &self.origins[at as usize];
-            let members = self.list[at as usize].members.iter();
-            let sections: Vec<String> =
-                members.map(|member| self.processes.section(member.local).to_string()).collect();
-            steps.push(format!("{step}: {}", sections.join(", ")));
-            at = *from;
-        }
+        let sections = |view: &Config| {
+            let sections = view.members.iter().map(|member| self.processes.section(member.local).to_string());
+            sections.collect::<Vec<_>>().join(", ")
+        };
+        let described = |(view, origin): (&Config, &Origin)| format!("{}: {}", origin.step, sections(view));
+        let mut steps: Vec<String> = self.way_to(to).map(described).collect();
         steps.reverse();
         steps
     }
+
+    /// The slots that are not kept and that were read on the way to the view with too many holders.
+    pub(super) fn read(&self) -> Kept {
+        Kept::of(self.crowded.iter().flat_map(|&view| self.way_to(view)).filter_map(|(_, origin)| origin.read))
+    }
+
+    /// The slots that may be kept or not: none, if there are too many to choose from.
+    pub(super) fn optional(&self) -> Kept {
+        let slots = (0..self.processes.slots.len()).filter(|&slot| self.queue != Some(slot));
+        if self.processes.slots.len() > Choice::MOST { Kept::NONE } else { Kept::of(slots) }
+    }
+
+    /// Keeps these slots, of those that may be kept or not.
+    pub(super) fn keep(&mut self, kept: Kept) {
+        let optional = self.optional();
+        self.kept = (0..self.processes.slots.len()).map(|slot| !optional.has(slot) || kept.has(slot)).collect();
+        self.keeps_tally = self.tally.is_none_or(|slot| self.kept[slot]);
+    }
+
+    /// Whether a slot is the tally or the queue.
+    pub(super) fn is_special(&self, slot: usize) -> bool {
+        self.tally == Some(slot) || self.queue == Some(slot)
+    }
+
+    /// The views that lead to a view, the last one first, with their origins; without the initial one.
+    fn way_to(&self, view: u32) -> impl Iterator<Item = (&Config, &Origin)> {
+        let mut at = view as usize;
+        std::iter::from_fn(move || {
+            let found = (&self.list[at], &self.origins[at]);
+            // An initial view comes from itself.
+            let is_initial = found.1.from as usize == at;
+            at = found.1.from as usize;
+            (!is_initial).then_some(found)
+        })
+    }
 }
+
+fn tickets_of(e: &super::process::Entry) -> TicketSet { crate::tickets::of(e.word.kind, e.word.bits).unwrap_or(TicketSet::EMPTY) }
