@@ -146,7 +146,9 @@ impl Processes {
         let section = from.section;
         let mut history = from.history.to_vec();
         if let Some(dead) = self.dead.words.get(&from.shape()) {
-            std::iter::zip(&mut history, dead).filter(|(_, dead)| **dead).for_each(|(entry, _)| *entry = entry.forgotten());
+            std::iter::zip(&mut history, dead)
+                .filter(|(_, dead)| **dead)
+                .for_each(|(entry, _)| *entry = entry.forgotten());
         }
         let forgotten = self.tables.local_id(section, &history)?;
         self.dead.forgotten.insert(local, forgotten);
@@ -289,12 +291,14 @@ impl Processes {
             let control = |of: &Symbolic| (of.section, of.turn, of.op, of.target, of.history.len());
             let is_same_word = |at: usize| {
                 let expected = widened.apply_with_next(found.history[at].word.kind, found.history[at].word.bits);
-                let expected = expected.map(|bits| Entry { word: Word { bits, ..found.history[at].word }, ..found.history[at] });
+                let expected =
+                    expected.map(|bits| Entry { word: Word { bits, ..found.history[at].word }, ..found.history[at] });
                 is_dead(at) || expected.is_some_and(|expected| other.history[at].is(&expected))
             };
             let is_same_written =
                 kind.is_none_or(|kind| widened.apply_with_next(kind, found.written) == Some(other.written));
-            let is_same = control(&other) == control(found) && is_same_written && (0..other.history.len()).all(is_same_word);
+            let is_same =
+                control(&other) == control(found) && is_same_written && (0..other.history.len()).all(is_same_word);
             if !is_same || executed > MOST_EXECUTED {
                 return Ok(false);
             }

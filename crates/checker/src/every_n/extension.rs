@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{
     Stop,
-    config::{Config, Member, NOWHERE, position},
+    config::{Config, Member, NOWHERE, position, position_without},
     process::Target,
     renumber::Among,
     steps::side,
@@ -41,7 +41,7 @@ impl Views {
     pub(super) fn steps_of_others(&mut self, view: &Config, number: usize) -> Result<(), Stop> {
         let mut fewest: Option<(usize, Config, usize)> = None;
         for left_out in 0..self.m {
-            let smaller = self.normal(&view.without(left_out))?;
+            let smaller = self.normal(view.without(left_out))?;
             let writers = self.writers.get(&smaller).map_or(0, |writers| writers.known.len());
             if fewest.as_ref().is_none_or(|&(.., fewest)| writers < fewest) {
                 fewest = Some((left_out, smaller, writers));
@@ -56,14 +56,21 @@ impl Views {
             for (around, image) in self.placements(view, self.tickets_of(&alone), Some((others, &among)))? {
                 let writer = self.with_tickets(alone, image)?;
                 let gaps = if self.has_own_registers() { 0..=self.m } else { self.m..=self.m };
-                for (gap, larger) in gaps.flat_map(|gap| self.extended(&around, gap, writer)).collect::<Vec<_>>() {
+                let mut larger_views = Vec::new();
+                for gap in gaps {
                     // Without the member that was left out, it is the view that is known; the order of processes that are all
                     // alike does not matter.
                     let other = left_out + usize::from(left_out >= gap);
-                    let known = larger.without(other);
-                    let is_known = gap - usize::from(other < gap) == known_gap
-                        && known.members.iter().map(|member| member.at).eq(loops.iter().copied());
-                    if self.has_own_registers() && !is_known || !self.fits(&larger, gap, other, number)? {
+                    let is_known = |p: usize, at: u8| loops[p - usize::from(other < p)] == position_without(at, other);
+                    if !self.has_own_registers() {
+                        larger_views.extend(self.extended(&around, gap, writer, |_, _| true));
+                    } else if gap - usize::from(other < gap) == known_gap {
+                        larger_views.extend(self.extended(&around, gap, writer, |p, at| p == other || is_known(p, at)));
+                    }
+                }
+                for (gap, larger) in larger_views {
+                    let other = left_out + usize::from(left_out >= gap);
+                    if !self.fits(&larger, gap, other, number)? {
                         continue;
                     }
                     let Member { local, at, .. } = larger.members[gap];
@@ -73,7 +80,7 @@ impl Views {
                     }
                     for after in self.steps(&larger, gap)? {
                         let step = Step { mover: "another process", local, side: side(at, gap), read };
-                        self.add_step(&after.without(gap), number, step)?;
+                        self.add_step(after.without(gap), number, step)?;
                     }
                 }
             }
@@ -91,26 +98,34 @@ impl Views {
                 let mut bounded = view.clone();
                 bounded.members[p].bound = smaller;
                 let step = Step { mover: "another process", local, side: side(at, p), read: None };
-                self.add_step(&bounded, number, step)?;
+                self.add_step(bounded, number, step)?;
             }
         }
         Ok(())
     }
 
     /// The view with one more process in a gap, in every way: where its loop is, where in the queue it is, and in which order it
-    /// and the others have arrived.
-    fn extended(&self, view: &Config, gap: usize, new: Member) -> Vec<(usize, Config)> {
+    /// and the others have arrived. `is_possible` tells of a member and a position whether its loop can be there.
+    fn extended(
+        &self,
+        view: &Config,
+        gap: usize,
+        new: Member,
+        is_possible: impl Fn(usize, u8) -> bool,
+    ) -> Vec<(usize, Config)> {
         let places: Vec<u8> = match new.at {
             NOWHERE => vec![NOWHERE],
             0 => (0..position(gap)).collect(),
             1 => vec![position(gap)],
             _ => (position(gap) + 1..=2 * self.m as u8 + 2).collect(),
         };
+        let places: Vec<u8> = places.into_iter().filter(|&at| is_possible(gap, at)).collect();
         let queued = view.in_queue().len() as u8;
         let ranks: Vec<Option<u8>> = if new.rank.is_some() { (0..=queued).map(Some).collect() } else { vec![None] };
         let mut found = Vec::new();
         for (&at, &rank) in places.iter().flat_map(|at| ranks.iter().map(move |rank| (at, rank))) {
-            for mut larger in view.with(gap, Member { at, ..new }) {
+            let others = |p: usize, at: u8| is_possible(p + usize::from(p >= gap), at);
+            for mut larger in view.with(gap, Member { at, ..new }, others) {
                 if let Some(rank) = rank {
                     let others = larger.members.iter_mut().enumerate().filter(|&(p, _)| p != gap);
                     for other in others.filter_map(|(_, other)| other.rank.as_mut()) {
@@ -157,7 +172,7 @@ impl Views {
     /// `last` probably is, and is looked for last. If one of them is not, it is noted that the view waits for it.
     fn fits(&mut self, larger: &Config, new: usize, last: usize, number: usize) -> Result<bool, Stop> {
         for left_out in (0..=self.m).filter(|&p| p != new && p != last).chain([last]) {
-            let smaller = self.normal(&larger.without(left_out))?;
+            let smaller = self.normal(larger.without(left_out))?;
             if !self.contains(&smaller) {
                 self.missing.push((FxBuildHasher.hash_one(&smaller), number as u32));
                 return Ok(false);
@@ -198,7 +213,7 @@ impl Views {
         let among = mine.numbers().map(|ticket| Among::of(ticket, others)).collect();
         let loops = view.members.iter().map(|member| member.at).collect();
         let writer = Writer { alone: self.alone(view, member)?, gap: member, loops, among };
-        let smaller = self.normal(&smaller)?;
+        let smaller = self.normal(smaller)?;
         let writers = self.writers.entry(smaller).or_default();
         if !writers.known.contains(&writer) {
             writers.known.push(writer);

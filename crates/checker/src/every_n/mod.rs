@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `registers.rs` | which registers are shared, and which are one of each process |
 //! | `process.rs` | the steps of one process, whatever its number; and the tests that this is all that they depend on |
+//! | `dead.rs` | what processes have observed and do not need |
 //! | `tables.rs` | local states and values, numbered |
 //! | `config.rs` | what a view has; adding and forgetting a process |
 //! | `steps.rs` | the steps of a member of a view |
@@ -43,7 +44,7 @@ use std::fmt;
 use doorway_memory::{Property, Queue};
 
 use crate::{Error, Subject, error::Fault, model::Model, symmetry, tickets::WIDTHS};
-use kept::{Choice, Kept};
+use kept::Kept;
 use process::Processes;
 use views::Views;
 
@@ -186,12 +187,9 @@ pub fn every_n_observed(
     observer: &mut dyn FnMut(usize) -> bool,
 ) -> Result<EveryN, Error> {
     let mut precision = Precision { m: k + 1, is_forgetful: true, kept: Kept::NONE };
-    if let Ok(mask) = std::env::var("KEPT") { precision.kept = Kept::of((0..64).filter(|i| mask.parse::<u64>().unwrap() >> i & 1 == 1)); }
-    let mut choice = Choice::default();
     let mut found = closed(&make, k, precision, false, observer)?;
     while let Some(Undecided::Crowded(_)) = found.undecided {
-        let Some(next) = precision.next(k, &mut choice, &found) else { break };
-        if std::env::var("DEBUGN").is_ok() { eprintln!("{:?} views={} -> {:?} forgetful={} m={}", precision.kept, found.views(), next.kept, next.is_forgetful, next.m); }
+        let Some(next) = precision.next(k, &found) else { break };
         precision = next;
         found = closed(&make, k, precision, false, observer)?;
     }
@@ -212,11 +210,11 @@ struct Precision {
 
 impl Precision {
     /// The next one to try, after this one has led to too many holders.
-    fn next(self, k: usize, choice: &mut Choice, found: &Closed) -> Option<Precision> {
+    fn next(self, k: usize, found: &Closed) -> Option<Precision> {
         if self.is_forgetful {
-            let (read, all) = found.views.as_ref().map_or((Kept::NONE, Kept::NONE), |views| (views.read(), views.optional()));
-            let refined = choice.next(self.kept, read, all).map(|kept| Precision { kept, ..self });
-            return Some(refined.unwrap_or(Precision { is_forgetful: false, kept: Kept::ALL, ..self }));
+            let kept = found.views.as_ref().and_then(|views| views.kept_next(self.kept));
+            let kept = kept.map(|kept| Precision { kept, ..self });
+            return Some(kept.unwrap_or(Precision { is_forgetful: false, kept: Kept::ALL, ..self }));
         }
         (self.m == k + 1 && k + 2 < symmetry::MOST).then_some(Precision { m: k + 2, ..self })
     }
@@ -255,8 +253,8 @@ fn made(make: &impl Fn(usize) -> Option<Subject>, k: usize, m: usize) -> Result<
     made.ok_or_else(|| "it is not made for every number of processes".to_string())
 }
 
-/// Finds what processes know in vain.
-fn without_dead_words(processes: Processes, k: usize) -> Result<Processes, Stop> {
+/// The processes, with what is known of their dead words.
+fn with_dead_words(processes: Processes, k: usize) -> Result<Processes, Stop> {
     let mut alone = Views::new(processes, k, 1)?;
     alone.keep(Kept::NONE);
     let undecided = alone.close(MOST_ALONE, &mut |_| true)?;
@@ -295,7 +293,7 @@ fn closed(
             Ok(subjects) => subjects,
             Err(why) => return Ok(Closed::refused(why)),
         };
-        let processes = Processes::new(subjects, wide).and_then(|processes| without_dead_words(processes, k));
+        let processes = Processes::new(subjects, wide).and_then(|processes| with_dead_words(processes, k));
         let views = processes.and_then(|processes| Views::new(processes, k, m));
         let closed = views.and_then(|mut views| {
             (views.observes, views.is_forgetful) = (observes, is_forgetful);

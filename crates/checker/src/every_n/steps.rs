@@ -222,7 +222,11 @@ impl Views {
             }
             let tickets = self.tickets(&after).union(strange);
             for roomy in tickets.splits(tickets_before, wide).subsets() {
-                successors.push(self.renumber(&after, &Closing::of(tickets, roomy, wide))?);
+                let mut renumbered = after.clone();
+                if !roomy.is_empty() {
+                    self.renumber(&mut renumbered, &Closing::of(tickets, roomy, wide))?;
+                }
+                successors.push(renumbered);
             }
         }
         Ok(successors)

@@ -5,7 +5,6 @@ use super::{
     Stop, Undecided,
     config::{Config, FAMILIES, Member, NOWHERE},
     extension::Writers,
-    kept::{Choice, Kept},
     order::Order,
     process::{Processes, Side, Turn},
     steps::side,
@@ -173,7 +172,7 @@ impl Views {
     ) -> Result<Option<Undecided>, Stop> {
         loop {
             match self.close_once(limit, observer) {
-                Err(Stop::Stale) => { if std::env::var("STAT").is_ok() { eprintln!("stale {}", self.len()); } }
+                Err(Stop::Stale) => {}
                 Err(Stop::Refused(why)) => return Ok(Some(Undecided::DoesNotApply(why))),
                 result => return result,
             }
@@ -194,8 +193,8 @@ impl Views {
             self.note_value(slot, 0)?;
         }
         for initial in self.initial(self.m)? {
-            let initial = self.normal(&initial)?;
-            self.add(&initial, Origin { from: self.len() as u32, step: String::new(), read: None })?;
+            let initial = self.normal(initial)?;
+            self.add(initial, Origin { from: self.len() as u32, step: String::new(), read: None })?;
         }
         let mut done = 0;
         let mut again: Vec<u32> = Vec::new();
@@ -207,22 +206,6 @@ impl Views {
             }
             if (done + again.len()).is_multiple_of(OBSERVED) && !observer(self.len()) {
                 return Ok(Some(Undecided::Interrupted));
-            }
-            if done % 4000 == 3999 && done < self.len() && std::env::var("STAT").is_ok() {
-                let mut locals = FxHashSet::default(); let mut shared = FxHashSet::default(); let mut shapes = FxHashSet::default(); let mut both = FxHashSet::default(); let mut own = FxHashSet::default();
-                for v in &self.list {
-                    shared.insert(v.shared.clone());
-                    let shape: Vec<_> = v.members.iter().map(|m| { locals.insert(m.local); own.insert(m.own); let l = self.processes.tables.local(m.local); let s: Vec<u64> = l.history.iter().map(|e| if tickets_of(e).is_empty() { e.word.bits } else { 999999 }).collect(); shapes.insert((l.section, s.clone())); (l.section, s, m.at, m.own.map(|o| o == u32::MAX)) }).collect();
-                    both.insert(shape);
-                }
-                if done == 39999 {
-                    for v in self.list.clone() {
-                        let m: Vec<String> = v.members.iter().enumerate().map(|(i, m)| { let line = self.processes.look(m.local, side(m.at, i)).map(|l| l.line).unwrap_or_default(); let l = self.processes.tables.local(m.local); format!("{:?}/{line}/{:?}/at{}/own{:?}", l.section, l.history.iter().map(|e| { let t = tickets_of(e); if t.has_forgotten() { "?".to_string() } else if t.is_empty() { format!("{}", e.word.bits.cast_signed()) } else { format!("T{:?}", t.numbers().collect::<Vec<_>>()) } }).collect::<Vec<_>>(), m.at, (0..self.families()).map(|f| if m.own[f] == u32::MAX { "?".to_string() } else if f == 1 { format!("T{:?}", self.processes.tables.value_tickets(self.shared() + f, m.own[f]).numbers().collect::<Vec<_>>()) } else { m.own[f].to_string() }).collect::<Vec<_>>()) }).collect();
-                        let sh: Vec<String> = (0..self.shared()).map(|f| if v.shared[f] == u32::MAX { "?".to_string() } else if f < 2 { format!("T{:?}", self.processes.tables.value_tickets(f, v.shared[f]).numbers().collect::<Vec<_>>()) } else { v.shared[f].to_string() }).collect();
-                        println!("{} | {}", sh.join(" "), m.join(" | "));
-                    }
-                }
-                eprintln!("views {} shared {} locals {} shapes {} pairs of shapes {} own {} done {done}", self.len(), shared.len(), locals.len(), shapes.len(), both.len(), own.len());
             }
             if done < self.list.len() {
                 let view = self.list[done].clone();
@@ -242,7 +225,6 @@ impl Views {
                 // A process may fit into a view only with views that were found later, or find a value that was written later.
                 let values = self.values.iter().map(Vec::len).sum();
                 let mut views = self.take_views_to_extend(known.0);
-                if std::env::var("STAT").is_ok() { eprintln!("round at {}: again {}", self.len(), views.len()); }
                 if values > known.1 {
                     views.extend(&self.readers);
                 }
@@ -272,7 +254,7 @@ impl Views {
                     self.observe_waiting(view, &after, mover)?;
                 }
                 let step = Step { mover: "a process of the view", local, side: side(at, mover), read };
-                self.add_step(&after, number, step)?;
+                self.add_step(after, number, step)?;
             }
         }
         Ok(())
@@ -286,12 +268,7 @@ impl Views {
         self.ids.contains_key(view)
     }
 
-    pub(super) fn add_step(
-        &mut self,
-        after: &Config,
-        from: usize,
-        step: Step,
-    ) -> Result<(), Stop> {
+    pub(super) fn add_step(&mut self, after: Config, from: usize, step: Step) -> Result<(), Stop> {
         let normal = self.normal(after)?;
         if self.contains(&normal) {
             return Ok(());
@@ -299,11 +276,11 @@ impl Views {
         let Step { mover, local, side, read } = step;
         let (section, line) = (self.processes.section(local).begun(), self.processes.look(local, side)?.line);
         let step = format!("{mover} executes line {line} ({section})");
-        self.add(&normal, Origin { from: from as u32, step, read: read.filter(|&slot| !self.kept[slot]) })
+        self.add(normal, Origin { from: from as u32, step, read: read.filter(|&slot| !self.kept[slot]) })
     }
 
-    fn add(&mut self, view: &Config, origin: Origin) -> Result<(), Stop> {
-        if self.contains(view) {
+    fn add(&mut self, view: Config, origin: Origin) -> Result<(), Stop> {
+        if self.contains(&view) {
             return Ok(());
         }
         for member in 0..self.m {
@@ -313,10 +290,10 @@ impl Views {
                 self.signs = signs;
                 return Err(Stop::Stale);
             }
-            self.note_writer(view, member)?;
+            self.note_writer(&view, member)?;
         }
         self.ids.insert(view.clone(), self.list.len() as u32);
-        self.list.push(view.clone());
+        self.list.push(view);
         self.origins.push(origin);
         Ok(())
     }
@@ -348,21 +325,9 @@ impl Views {
     }
 
     /// The slots that are not kept and that were read on the way to the view with too many holders.
-    pub(super) fn read(&self) -> Kept {
-        Kept::of(self.crowded.iter().flat_map(|&view| self.way_to(view)).filter_map(|(_, origin)| origin.read))
-    }
-
-    /// The slots that may be kept or not: none, if there are too many to choose from.
-    pub(super) fn optional(&self) -> Kept {
-        let slots = (0..self.processes.slots.len()).filter(|&slot| self.queue != Some(slot));
-        if self.processes.slots.len() > Choice::MOST { Kept::NONE } else { Kept::of(slots) }
-    }
-
-    /// Keeps these slots, of those that may be kept or not.
-    pub(super) fn keep(&mut self, kept: Kept) {
-        let optional = self.optional();
-        self.kept = (0..self.processes.slots.len()).map(|slot| !optional.has(slot) || kept.has(slot)).collect();
-        self.keeps_tally = self.tally.is_none_or(|slot| self.kept[slot]);
+    pub(super) fn read_on_the_way(&self) -> FxHashSet<usize> {
+        let way = self.crowded.iter().flat_map(|&view| self.way_to(view));
+        way.filter_map(|(_, origin)| origin.read).collect()
     }
 
     /// Whether a slot is the tally or the queue.
@@ -382,5 +347,3 @@ impl Views {
         })
     }
 }
-
-fn tickets_of(e: &super::process::Entry) -> TicketSet { crate::tickets::of(e.word.kind, e.word.bits).unwrap_or(TicketSet::EMPTY) }

@@ -51,7 +51,7 @@ fn views_are_in_the_set(k: usize, m: usize, n: usize, make: &impl Fn(usize) -> O
         assert_in_the_set(&mut views, &state, m);
         for mover in 0..n {
             for after in views.steps(&state, mover).unwrap() {
-                let after = views.normal(&after).unwrap();
+                let after = views.normal(after).unwrap();
                 if states.insert(after.clone()) {
                     waiting.push(after);
                 }
@@ -64,7 +64,7 @@ fn views_are_in_the_set(k: usize, m: usize, n: usize, make: &impl Fn(usize) -> O
 fn assert_in_the_set(views: &mut Views, state: &Config, m: usize) {
     if state.members.len() == m {
         views.is_exact = false;
-        let view = views.normal(state).unwrap();
+        let view = views.normal(state.clone()).unwrap();
         views.is_exact = true;
         assert!(views.contains(&view), "{state:?}");
         return;
