@@ -2,7 +2,7 @@
 use rustc_hash::FxHashSet;
 
 use super::{
-    super::{Closed, Precision, closed, config::Config, every_n, views::Views},
+    super::{Closed, Precision, closed, config::Config, every_n, kept::Kept, views::Views},
     bakery, gottlieb, labels, queue, test_and_set, ticket_k, ticket_lock,
 };
 use crate::{Model, Property, Subject};
@@ -38,17 +38,27 @@ fn has_queue(subject: &Subject) -> bool {
 }
 
 fn views_are_in_the_set(k: usize, m: usize, n: usize, make: &impl Fn(usize) -> Option<Subject>, observes: bool) -> u64 {
-    let close = |is_forgetful| closed(make, k, Precision { m, is_forgetful }, observes, &mut |_| true).unwrap();
-    let forgetful = close(true);
-    let Closed { views, undecided } = if forgetful.undecided.is_none() { forgetful } else { close(false) };
+    // The search of `every_n` refines until it decides; the set is that of the last attempt.
+    let mut precision = Precision { m: k + 1, is_forgetful: true, kept: Kept::NONE };
+    let mut found = closed(make, k, precision, false, &mut |_| true).unwrap();
+    while found.undecided.is_some() {
+        precision = precision.next(k, &found).unwrap();
+        found = closed(make, k, precision, false, &mut |_| true).unwrap();
+    }
+    assert_eq!(precision.m, m);
+    let Closed { views, undecided } = closed(make, k, precision, observes, &mut |_| true).unwrap();
     assert_eq!(undecided, None);
-    let mut views = views.unwrap();
+    views_of_all_states_are_in_the_set(&mut views.unwrap(), m, n)
+}
+
+/// Asserts it for all reachable states of `n` processes, and returns how many there are.
+pub(super) fn views_of_all_states_are_in_the_set(views: &mut Views, m: usize, n: usize) -> u64 {
     views.is_exact = true;
     let mut waiting = views.initial(n).unwrap();
     assert_eq!(waiting.len(), 1);
     let mut states = FxHashSet::from_iter(waiting.iter().cloned());
     while let Some(state) = waiting.pop() {
-        assert_in_the_set(&mut views, &state, m);
+        assert_in_the_set(views, &state, m);
         for mover in 0..n {
             for after in views.steps(&state, mover).unwrap() {
                 let after = views.normal(after).unwrap();
@@ -59,6 +69,27 @@ fn views_are_in_the_set(k: usize, m: usize, n: usize, make: &impl Fn(usize) -> O
         }
     }
     states.len() as u64
+}
+
+/// Asserts it for the states of random executions of `n` processes.
+pub(super) fn views_of_random_states_are_in_the_set(views: &mut Views, m: usize, n: usize) {
+    const EXECUTIONS: usize = 20;
+    const STEPS: usize = 5_000;
+    views.is_exact = true;
+    let mut random = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut below = |bound: usize| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) as usize % bound
+    };
+    for _ in 0..EXECUTIONS {
+        let mut state = views.initial(n).unwrap().swap_remove(0);
+        for _ in 0..STEPS {
+            let mut after = views.steps(&state, below(n)).unwrap();
+            let chosen = below(after.len());
+            state = views.normal(after.swap_remove(chosen)).unwrap();
+            assert_in_the_set(views, &state, m);
+        }
+    }
 }
 
 fn assert_in_the_set(views: &mut Views, state: &Config, m: usize) {
