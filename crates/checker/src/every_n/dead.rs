@@ -11,7 +11,7 @@ use doorway_memory::{Tally, Ticket, Value, ticket_comparisons};
 
 use super::{
     Stop,
-    process::{Entry, Processes, Side, Symbolic},
+    process::{Entry, On, Processes, Side, Symbolic},
     tables::Local,
 };
 use crate::{
@@ -161,7 +161,7 @@ impl Processes {
         // Words that are needed; and those that become part of a word, for each such word.
         let mut needed: FxHashSet<Place> = FxHashSet::default();
         let mut sources: FxHashMap<Place, Vec<Place>> = FxHashMap::default();
-        for Executed { local, side, on, to } in self.executed() {
+        for Executed { local, side, on, to } in self.all_executed() {
             let (from, to) = (self.tables.local(local), self.tables.local(to).shape());
             let shape = from.shape();
             let can_die: Vec<bool> = from.history.iter().map(|entry| !entry.altered().is_empty()).collect();
@@ -195,13 +195,7 @@ impl Processes {
     }
 
     /// The words of the local state after a step that are others if a word before it is; none if the step is another one.
-    fn changes(
-        &self,
-        local: u32,
-        side: Side,
-        on: Option<(Option<usize>, u64)>,
-        word: usize,
-    ) -> Result<Option<Vec<usize>>, Stop> {
+    fn changes(&self, local: u32, side: Side, on: On, word: usize) -> Result<Option<Vec<usize>>, Stop> {
         let from = self.tables.local(local);
         let found = self.execute_anywhere(side, local, &from.history, on)?;
         let mut changes = Vec::new();
@@ -231,30 +225,35 @@ impl Processes {
         Ok(filled)
     }
 
-    /// Tests that a step, or what comes before it, is the same for all numbers in place of what is forgotten. `found` is what it
-    /// is for some.
-    pub(super) fn check_forgotten(
-        &mut self,
-        local: u32,
-        side: Side,
-        on: Option<(Option<usize>, u64)>,
-        found: &Symbolic,
-    ) -> Result<(), Stop> {
-        if self.tables.local(local).blank().is_none() || self.is_same_despite_forgotten(local, side, on, found)? {
-            return Ok(());
+    /// Executes a process, and tests that it does the same for all numbers in place of what is forgotten. If it does not, nothing of
+    /// such a local state is forgotten from then on.
+    pub(super) fn executed_despite_forgotten(&mut self, local: u32, side: Side, on: On) -> Result<Symbolic, Stop> {
+        if self.tables.local(local).blank().is_none() {
+            return self.executed(local, side, on);
+        }
+        let filled = self.filled(local)?;
+        match self.executed(filled, side, on) {
+            Err(Stop::Stale) => return Err(Stop::Stale),
+            Ok(found) if self.is_same_despite_forgotten(local, side, on, &found)? => return Ok(found),
+            _ => {}
         }
         self.dead.words.remove(&self.tables.local(local).shape());
         self.dead.forgotten.clear();
+        // They lead to local states in which something else is forgotten.
+        self.looks.clear();
+        self.steps.clear();
+        self.settled.clear();
         Err(Stop::Stale)
     }
 
-    fn is_same_despite_forgotten(
-        &self,
-        local: u32,
-        side: Side,
-        on: Option<(Option<usize>, u64)>,
-        found: &Symbolic,
-    ) -> Result<bool, Stop> {
+    /// Takes all words for dead that have tickets or tallies.
+    #[cfg(test)]
+    pub(super) fn suppose_all_dead(&mut self) {
+        self.dead.words.values_mut().flatten().for_each(|dead| *dead = true);
+        self.dead.forgotten.clear();
+    }
+
+    fn is_same_despite_forgotten(&self, local: u32, side: Side, on: On, found: &Symbolic) -> Result<bool, Stop> {
         let from = self.tables.local(local);
         let kind = on.and_then(|(slot, _)| slot).map(|slot| self.slots[slot].kind);
         let read = match (kind, on) {
@@ -316,6 +315,6 @@ impl Processes {
 pub(super) struct Executed {
     pub(super) local: u32,
     pub(super) side: Side,
-    pub(super) on: Option<(Option<usize>, u64)>,
+    pub(super) on: On,
     pub(super) to: u32,
 }

@@ -108,6 +108,9 @@ impl Entry {
     }
 }
 
+/// The register of a step, by its slot, and what it holds; none if the process is to stop before its step.
+pub(super) type On = Option<(Option<usize>, u64)>;
+
 /// An algorithm made for `n` processes.
 struct Instance {
     n: usize,
@@ -159,9 +162,9 @@ pub(super) struct Processes {
     pub(super) slots: Vec<Slot>,
     pub(super) tables: Tables,
     pub(super) questions: Questions,
-    looks: FxHashMap<(u32, Side), Look>,
-    steps: FxHashMap<(u32, Side, u32), Done>,
-    settled: FxHashMap<(u32, Side), (u32, Turn)>,
+    pub(super) looks: FxHashMap<(u32, Side), Look>,
+    pub(super) steps: FxHashMap<(u32, Side, u32), Done>,
+    pub(super) settled: FxHashMap<(u32, Side), (u32, Turn)>,
     pub(super) dead: Dead,
     has_queue: bool,
 }
@@ -202,9 +205,7 @@ impl Processes {
         if let Some(look) = self.looks.get(&(local, side)) {
             return Ok(look.clone());
         }
-        let filled = self.filled(local)?;
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, filled, None))?;
-        self.check_forgotten(local, side, None, &found)?;
+        let found = self.executed_despite_forgotten(local, side, None)?;
         let look = Look { op: found.op, target: found.target, line: found.line };
         self.looks.insert((local, side), look.clone());
         Ok(look)
@@ -216,10 +217,7 @@ impl Processes {
         if let Some(&settled) = self.settled.get(&(local, side)) {
             return Ok(settled);
         }
-        let filled = self.filled(local)?;
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, filled, None))?;
-        self.check_tickets(filled, side, None, &found)?;
-        self.check_forgotten(local, side, None, &found)?;
+        let found = self.executed_despite_forgotten(local, side, None)?;
         let before = self.section(local);
         let section = if found.section == before.begun() { before } else { found.section };
         if before != section && matches!(before, Section::Remainder | Section::Critical) {
@@ -239,11 +237,7 @@ impl Processes {
             return Ok(done);
         }
         let word = slot.map_or(0, |slot| self.tables.word(slot, value));
-        let filled = self.filled(local)?;
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, filled, Some((slot, word))))?;
-        self.check_tickets(filled, side, Some((slot, word)), &found)?;
-        self.check_queue(filled, side, slot, word, &found)?;
-        self.check_forgotten(local, side, Some((slot, word)), &found)?;
+        let found = self.executed_despite_forgotten(local, side, Some((slot, word)))?;
         let written = match slot {
             Some(slot) => self.tables.value_id(slot, found.written)?,
             None => 0,
@@ -253,6 +247,17 @@ impl Processes {
         Ok(done)
     }
 
+    /// Executes a process in all ways, with the tests that nothing but the order of tickets matters, and no process behind it in a
+    /// queue.
+    pub(super) fn executed(&mut self, local: u32, side: Side, on: On) -> Result<Symbolic, Stop> {
+        let found = self.everywhere(side, |processes, at| processes.execute(at, side, local, on))?;
+        self.check_tickets(local, side, on, &found)?;
+        if let Some((slot, word)) = on {
+            self.check_queue(local, side, slot, word, &found)?;
+        }
+        Ok(found)
+    }
+
     /// The local state that `before` leads to: if something was forgotten there, it still is.
     fn after(&mut self, before: u32, section: Section, history: &[Entry]) -> Result<u32, Stop> {
         let after = self.tables.local_id(section, history)?;
@@ -260,7 +265,7 @@ impl Processes {
     }
 
     /// All steps that were executed, and all beginnings of turns.
-    pub(super) fn executed(&self) -> Vec<Executed> {
+    pub(super) fn all_executed(&self) -> Vec<Executed> {
         let steps = self.steps.iter().map(|(&(local, side, value), done)| {
             let slot = self.looks.get(&(local, side)).and_then(|look| look.target.slot());
             let word = slot.map_or(0, |slot| self.tables.word(slot, value));
@@ -272,13 +277,7 @@ impl Processes {
     }
 
     /// Executes a process in one of the ways, which all have the same result.
-    pub(super) fn execute_anywhere(
-        &self,
-        side: Side,
-        local: u32,
-        history: &[Entry],
-        on: Option<(Option<usize>, u64)>,
-    ) -> Result<Symbolic, Stop> {
+    pub(super) fn execute_anywhere(&self, side: Side, local: u32, history: &[Entry], on: On) -> Result<Symbolic, Stop> {
         let history = history.iter().map(|entry| entry.word).collect();
         self.execute_with(self.embeddings(side)[0], side, local, history, on)
     }
@@ -343,13 +342,7 @@ impl Processes {
     }
 
     /// Executes a process from a local state: to its next access or turn or, if there is a word, beyond the next access.
-    fn execute(
-        &self,
-        at: Embedding,
-        side: Side,
-        local: u32,
-        on: Option<(Option<usize>, u64)>,
-    ) -> Result<Symbolic, Stop> {
+    fn execute(&self, at: Embedding, side: Side, local: u32, on: On) -> Result<Symbolic, Stop> {
         let history = self.tables.local(local).history.iter().map(|entry| entry.word).collect();
         self.execute_with(at, side, local, history, on)
     }
@@ -361,7 +354,7 @@ impl Processes {
         side: Side,
         local: u32,
         mut history: Vec<Word>,
-        on: Option<(Option<usize>, u64)>,
+        on: On,
     ) -> Result<Symbolic, Stop> {
         let Embedding { instance, p, i } = at;
         let Instance { n, subject, registers } = &self.instances[instance];
@@ -480,13 +473,7 @@ impl Processes {
 
     /// Tests that a step does the same with wider gaps between its tickets, and that no comparison depends on their width: see
     /// the test of that name in `automaton/parametricity.rs`.
-    fn check_tickets(
-        &self,
-        local: u32,
-        side: Side,
-        on: Option<(Option<usize>, u64)>,
-        found: &Symbolic,
-    ) -> Result<(), Stop> {
+    fn check_tickets(&self, local: u32, side: Side, on: On, found: &Symbolic) -> Result<(), Stop> {
         const WIDER_BY: [u64; 2] = [1, 1 << 20];
         let from = self.tables.local(local);
         let slot = on.and_then(|(slot, _)| slot);

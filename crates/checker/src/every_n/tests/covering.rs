@@ -2,7 +2,10 @@
 use rustc_hash::FxHashSet;
 
 use super::{
-    super::{Closed, Precision, closed, config::Config, every_n, kept::Kept, views::Views},
+    super::{
+        Closed, Precision, closed, config::Config, every_n, kept::Kept, made, process::Processes, views::Views,
+        with_dead_words,
+    },
     bakery, gottlieb, labels, queue, test_and_set, ticket_k, ticket_lock,
 };
 use crate::{Model, Property, Subject};
@@ -122,6 +125,19 @@ fn views_of_reachable_states_are_in_the_set() {
 fn views_of_three_processes_with_their_own_registers_are_in_the_set() {
     is_covered(1, 3, bakery);
     is_covered(1, 3, labels);
+}
+
+/// Words on which steps depend are not forgotten, even if they are all taken for dead at first.
+#[test]
+fn steps_that_depend_on_forgotten_words_are_noticed() {
+    for make in [ticket_lock, bakery, labels] {
+        let processes = Processes::new(made(&make, 1, 2).unwrap(), 2).and_then(|it| with_dead_words(it, 1));
+        let mut processes = processes.unwrap();
+        processes.suppose_all_dead();
+        let mut views = Views::new(processes, 1, 2).unwrap();
+        assert_eq!(views.close(100_000, &mut |_| true).unwrap(), None);
+        views_of_all_states_are_in_the_set(&mut views, 2, 3);
+    }
 }
 
 #[test]
