@@ -3,7 +3,13 @@ use rustc_hash::FxHashSet;
 
 use super::{
     super::{
-        Closed, Precision, closed, config::Config, every_n, kept::Kept, made, process::Processes, views::Views,
+        Closed, Precision, closed,
+        config::{Config, UNKNOWN},
+        every_n,
+        kept::Kept,
+        made,
+        process::Processes,
+        views::Views,
         with_dead_words,
     },
     bakery, gottlieb, labels, queue, test_and_set, ticket_k, ticket_lock,
@@ -95,17 +101,37 @@ pub(super) fn views_of_random_states_are_in_the_set(views: &mut Views, m: usize,
     }
 }
 
+/// Asserts that all views of a state are in the set.
+///
+/// An own register that a process has forgotten stays so until it is written, even if its ticket happens to be one that the process
+/// needs later. Which are forgotten in that way the state does not tell; but it has to be the same in all of its views.
 fn assert_in_the_set(views: &mut Views, state: &Config, m: usize) {
+    let own = (0..state.members.len()).flat_map(|p| (0..views.families()).map(move |family| (p, family)));
+    let has_ticket = |&(p, family): &(usize, usize)| {
+        let slot = views.shared() + family;
+        let tickets = views.processes.tables.value_tickets(slot, state.members[p].own[family]).without_zero();
+        let known = views.processes.tables.local(state.members[p].local).tickets;
+        views.is_forgetful && !tickets.is_empty() && tickets.without(known).is_empty()
+    };
+    let doubtful: Vec<(usize, usize)> = own.filter(has_ticket).collect();
+    let is_in_the_set = (0..1_usize << doubtful.len()).any(|forgotten| {
+        let mut state = state.clone();
+        for (_, &(p, family)) in doubtful.iter().enumerate().filter(|(i, _)| forgotten >> i & 1 == 1) {
+            state.members[p].own[family] = UNKNOWN;
+        }
+        are_in_the_set(views, &state, m)
+    });
+    assert!(is_in_the_set, "{state:?}");
+}
+
+fn are_in_the_set(views: &mut Views, state: &Config, m: usize) -> bool {
     if state.members.len() == m {
         views.is_exact = false;
         let view = views.normal(state.clone()).unwrap();
         views.is_exact = true;
-        assert!(views.contains(&view), "{state:?}");
-        return;
+        return views.contains(&view);
     }
-    for left_out in 0..state.members.len() {
-        assert_in_the_set(views, &state.without(left_out), m);
-    }
+    (0..state.members.len()).all(|left_out| are_in_the_set(views, &state.without(left_out), m))
 }
 
 #[test]
