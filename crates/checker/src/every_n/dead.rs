@@ -15,7 +15,7 @@ use super::{
     tables::Local,
 };
 use crate::{
-    tickets::{self, FORGOTTEN, Numbering, TicketSet},
+    tickets::{self, Closing, FORGOTTEN, Numbering, TicketSet},
     view::Word,
 };
 
@@ -253,52 +253,53 @@ impl Processes {
         self.dead.forgotten.clear();
     }
 
-    fn is_same_despite_forgotten(&self, local: u32, side: Side, on: On, found: &Symbolic) -> Result<bool, Stop> {
-        let from = self.tables.local(local);
+    /// Whether a step is `found` for everything that was forgotten: for each ticket at every position among those that the process
+    /// sees, and for each tally that its comparisons tell apart. All of them are executed with the tests of any other step, so
+    /// there are no further ones for which it might differ.
+    fn is_same_despite_forgotten(&mut self, local: u32, side: Side, on: On, found: &Symbolic) -> Result<bool, Stop> {
+        let Local { section, ref history, tickets: known, .. } = *self.tables.local(local);
         let kind = on.and_then(|(slot, _)| slot).map(|slot| self.slots[slot].kind);
         let read = match (kind, on) {
             (Some(kind), Some((_, word))) => tickets::of(kind, word).map_err(|fault| self.fault(local, fault))?,
             _ => TicketSet::EMPTY,
         };
-        let seen = from.tickets.union(read);
-        // Wide gaps are made so wide that every position in them is a number: close to the lower end, to the upper one, or neither.
-        let wide = u64::from(self.tables.wide);
-        let widened = Numbering::widening(seen, self.tables.wide, 2 * wide);
-        let widen = |entry: &Entry| Entry { word: Word { bits: widened.apply(&entry.word), ..entry.word }, ..*entry };
-        let on = on.map(|(slot, word)| (slot, kind.map_or(word, |kind| widened.apply_to(kind, word))));
-        let highest = widened.number(seen.largest().into()).unwrap_or(0) + 2 * wide;
-        let after = Local::new(found.section, &found.history);
-        let dead = self.dead.words.get(&after.shape());
-        let is_dead = |at: usize| dead.is_some_and(|dead| dead[at]);
-        let mut left = vec![from.history.iter().map(widen).collect::<Vec<Entry>>()];
+        let seen = known.union(read).with_zero();
+        let dead = self.dead.words.get(&Local::new(found.section, &found.history).shape()).cloned();
+        let is_dead = |at: usize| dead.as_ref().is_some_and(|dead| dead[at]);
+        let mut left = vec![Filling { history: history.to_vec(), seen, all: seen }];
         let mut executed = 0;
-        while let Some(history) = left.pop() {
-            if let Some((at, blank)) = history.iter().enumerate().find_map(|(at, entry)| Some((at, entry.blank()?))) {
-                let numbers = match blank {
-                    Blank::Ticket => 0..=highest.cast_signed(),
-                    Blank::Tally => self.tally_range(),
-                };
-                left.extend(numbers.map(|number| {
-                    let mut filled = history.clone();
-                    filled[at] = filled[at].filled(number);
-                    filled
-                }));
+        while let Some(filling) = left.pop() {
+            // The number of a forgotten ticket must not be that of another one.
+            if filling.all.largest() + 2 * self.tables.wide >= FORGOTTEN {
+                return Ok(false);
+            }
+            if let Some(more) = filling.filled(self.tables.wide, self.tally_range()) {
+                left.extend(more);
                 continue;
             }
             executed += 1;
-            let Ok(other) = self.execute_anywhere(side, local, &history, on) else { return Ok(false) };
+            if executed > MOST_EXECUTED {
+                return Ok(false);
+            }
+            let numbering = Numbering::between(seen, filling.seen);
+            let on = on.map(|(slot, word)| (slot, kind.map_or(word, |kind| numbering.apply_to(kind, word))));
+            let filled = self.tables.local_id(section, &filling.history)?;
+            let other = match self.executed(filled, side, on) {
+                Ok(other) => other,
+                Err(Stop::Stale) => return Err(Stop::Stale),
+                Err(_) => return Ok(false),
+            };
             let control = |of: &Symbolic| (of.section, of.turn, of.op, of.target, of.history.len());
             let is_same_word = |at: usize| {
-                let expected = widened.apply_with_next(found.history[at].word.kind, found.history[at].word.bits);
-                let expected =
-                    expected.map(|bits| Entry { word: Word { bits, ..found.history[at].word }, ..found.history[at] });
-                is_dead(at) || expected.is_some_and(|expected| other.history[at].is(&expected))
+                let (found, other) = (&found.history[at], &other.history[at]);
+                let expected = numbering.apply_with_next(found.word.kind, found.word.bits);
+                let expected = expected.map(|bits| Entry { word: Word { bits, ..found.word }, ..*found });
+                expected.is_some_and(|expected| other.is(&expected))
+                    || is_dead(at) && other.forgotten().is(&found.forgotten())
             };
             let is_same_written =
-                kind.is_none_or(|kind| widened.apply_with_next(kind, found.written) == Some(other.written));
-            let is_same =
-                control(&other) == control(found) && is_same_written && (0..other.history.len()).all(is_same_word);
-            if !is_same || executed > MOST_EXECUTED {
+                kind.is_none_or(|kind| numbering.apply_with_next(kind, found.written) == Some(other.written));
+            if control(&other) != control(found) || !is_same_written || !(0..other.history.len()).all(is_same_word) {
                 return Ok(false);
             }
         }
@@ -308,6 +309,38 @@ impl Processes {
     /// The numbers of a tally that stand for all: from below the smallest constant to above the largest.
     pub(super) fn tally_range(&self) -> std::ops::RangeInclusive<i64> {
         self.questions.constants.map_or(0..=0, |(least, most)| least - 1..=most + 1)
+    }
+}
+
+/// A local state with numbers in place of some of what was forgotten.
+struct Filling {
+    history: Vec<Entry>,
+    /// The tickets that the process sees, renumbered; and with those that were filled in.
+    seen: TicketSet,
+    all: TicketSet,
+}
+
+impl Filling {
+    /// The same with each number in place of the next thing that is forgotten; none if nothing is.
+    fn filled(&self, wide: u32, tallies: std::ops::RangeInclusive<i64>) -> Option<Vec<Filling>> {
+        let (at, blank) = self.history.iter().enumerate().find_map(|(at, entry)| Some((at, entry.blank()?)))?;
+        let filled = |mut history: Vec<Entry>, number: i64| {
+            history[at] = history[at].filled(number);
+            history
+        };
+        if blank == Blank::Tally {
+            let with = |number| Filling { history: filled(self.history.clone(), number), ..*self };
+            return Some(tallies.map(with).collect());
+        }
+        let with = |(closing, number): (Closing, u32)| {
+            let all = closing.image(self.all);
+            let numbering = Numbering::between(self.all, all);
+            let renumber =
+                |entry: &Entry| Entry { word: Word { bits: numbering.apply(&entry.word), ..entry.word }, ..*entry };
+            let history = self.history.iter().map(renumber).collect();
+            Filling { history: filled(history, number.into()), seen: closing.image(self.seen), all: all.with(number) }
+        };
+        Some(Closing::around_any(self.all, wide).into_iter().map(with).collect())
     }
 }
 

@@ -83,7 +83,10 @@ impl Tables {
         let bits = history.iter().map(|entry| entry.word.bits);
         let key: Box<[u64]> = std::iter::once(section as u64).chain(bits).collect();
         if let Some(&id) = self.local_ids.get(&key) {
-            return Ok(id);
+            // The bits determine what each word is, since a process is deterministic; but a word may be forgotten on which that depends.
+            let is_same = std::iter::zip(history, &self.local(id).history).all(|(a, b)| a.is(b));
+            let why = "what a process does depends on what it has forgotten";
+            return if is_same { Ok(id) } else { Err(Stop::Refused(why.to_string())) };
         }
         let set = history
             .iter()
