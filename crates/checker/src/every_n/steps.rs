@@ -55,6 +55,21 @@ impl Views {
         }
     }
 
+    /// The member of which a member's next step writes a register, and the family of that.
+    #[cfg(test)]
+    pub(super) fn written(&mut self, config: &Config, mover: usize) -> Result<Option<(usize, usize)>, Stop> {
+        let Member { local, at, .. } = config.members[mover];
+        let look = self.processes.look(local, side(at, mover))?;
+        if look.op.is_none_or(|op| op.is_read()) {
+            return Ok(None);
+        }
+        Ok(match look.target {
+            Target::Own(slot) => Some((mover, self.family(slot))),
+            Target::Other(slot) => member_at(at).map(|owner| (owner, self.family(slot))),
+            _ => None,
+        })
+    }
+
     /// Sets the register that a member accesses to a value, unless that is a stranger's.
     fn put(&mut self, config: &mut Config, mover: usize, target: Target, value: u32) -> Result<(), Stop> {
         let (slot, owner) = match target {
