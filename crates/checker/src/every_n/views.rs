@@ -67,7 +67,7 @@ pub(super) struct Views {
     /// For each slot that views do not have, or not of strangers, the values that its registers have held, each with its tickets
     /// renumbered from 1.
     pub(super) values: Vec<Vec<u32>>,
-    /// The view with too many holders, if one was found.
+    /// The first view with too many holders, if one was found.
     crowded: Option<u32>,
     pub(super) order: Order,
 }
@@ -183,6 +183,7 @@ impl Views {
             self.with_more_writers.clear();
             self.missing.clear();
             self.readers.clear();
+            self.crowded = None;
             self.values.iter_mut().for_each(Vec::clear);
             self.order = Order::default();
         }
@@ -201,6 +202,9 @@ impl Views {
         // How many views and values there were when it was last decided what to look at again.
         let mut known = (0, 0);
         loop {
+            if let Some(crowded) = self.crowded {
+                return Ok(Some(Undecided::Crowded(self.execution(crowded))));
+            }
             if self.len() > limit {
                 return Ok(Some(Undecided::TooManyViews(limit)));
             }
@@ -209,10 +213,6 @@ impl Views {
             }
             if done < self.list.len() {
                 let view = self.list[done].clone();
-                if self.holders(&view) > self.k {
-                    self.crowded = Some(done as u32);
-                    return Ok(Some(Undecided::Crowded(self.execution(done as u32))));
-                }
                 self.steps_of_members(&view, done, false)?;
                 self.steps_of_others(&view, done)?;
                 self.questions_of_others(&view, done)?;
@@ -292,7 +292,11 @@ impl Views {
             }
             self.note_writer(&view, member)?;
         }
-        self.ids.insert(view.clone(), self.list.len() as u32);
+        let number = self.list.len() as u32;
+        if self.crowded.is_none() && self.holders(&view) > self.k {
+            self.crowded = Some(number);
+        }
+        self.ids.insert(view.clone(), number);
         self.list.push(view);
         self.origins.push(origin);
         Ok(())
