@@ -43,6 +43,9 @@ pub(super) struct Member {
     pub(super) ahead: u8,
 }
 
+/// Of two members, for each of them, whether the other one is late and whether it is ahead.
+pub(super) type Relation = [[bool; 2]; 2];
+
 impl Member {
     /// A process in its initial state.
     pub(super) const fn initial(local: u32, at: u8) -> Member {
@@ -170,6 +173,20 @@ impl Config {
             ..self.members[p]
         };
         order.iter().map(member).collect()
+    }
+
+    /// How two members are related.
+    pub(super) fn relation(&self, p: usize, q: usize) -> Relation {
+        let seen = |p: usize, q: usize| [self.members[p].late, self.members[p].ahead].map(|set| set >> q & 1 == 1);
+        [seen(p, q), seen(q, p)]
+    }
+
+    /// Relates two members that are not related yet.
+    pub(super) fn relate(&mut self, p: usize, q: usize, relation: Relation) {
+        for ((p, q), [late, ahead]) in std::iter::zip([(p, q), (q, p)], relation) {
+            self.members[p].late |= u8::from(late) << q;
+            self.members[p].ahead |= u8::from(ahead) << q;
+        }
     }
 
     /// The members in the queue, the first one first.

@@ -8,7 +8,7 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{
     Stop,
-    config::{Config, Member, NOWHERE, position, position_without},
+    config::{Config, Member, NOWHERE, Relation, position, position_without},
     process::Target,
     renumber::Among,
     steps::side,
@@ -142,28 +142,32 @@ impl Views {
         found.into_iter().map(|larger| (gap, larger)).collect()
     }
 
-    /// All relations between a new member and the others that are possible in their sections.
+    /// All relations between a new member and the others that two members of some view have.
     fn related(&self, larger: Config, new: usize) -> Vec<Config> {
-        let sections: Vec<Section> = larger.members.iter().map(|member| self.processes.section(member.local)).collect();
-        let pairs = (0..larger.members.len()).filter(|&p| p != new).flat_map(|p| [(p, new), (new, p)]);
+        // Only a process that waits has others that are late or ahead.
+        let waits: Vec<bool> =
+            larger.members.iter().map(|member| self.processes.section(member.local) == Section::Wait).collect();
+        let others = (0..larger.members.len()).filter(|&p| p != new);
         let mut found = vec![larger];
-        for (p, q) in pairs.filter(|&(p, _)| sections[p] == Section::Wait) {
-            let may_be_late = matches!(sections[q], Section::Doorway | Section::Wait);
-            let with = |config: &Config, late: u8, ahead: u8| {
+        for p in others {
+            let is_possible = |relation: &&Relation| {
+                std::iter::zip([p, new], **relation).all(|(p, seen)| waits[p] || seen == [false; 2])
+            };
+            let with = |config: &Config, relation: Relation| {
                 let mut config = config.clone();
-                config.members[p].late |= late << q;
-                config.members[p].ahead |= ahead << q;
+                config.relate(p, new, relation);
                 config
             };
-            let mut more = Vec::new();
-            for config in &found {
-                // It may be ahead from an earlier passage, and late again.
-                more.extend([with(config, 0, 1)]);
-                if may_be_late {
-                    more.extend([with(config, 1, 0), with(config, 1, 1)]);
-                }
-            }
-            found.extend(more);
+            found = found
+                .iter()
+                .flat_map(|config| {
+                    self.relations
+                        .iter()
+                        .filter(is_possible)
+                        .map(|&relation| with(config, relation))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
         }
         found
     }

@@ -3,7 +3,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Stop, Undecided,
-    config::{Config, FAMILIES, Member, NOWHERE},
+    config::{Config, FAMILIES, Member, NOWHERE, Relation},
     extension::Writers,
     order::Order,
     process::{Processes, Side, Turn},
@@ -70,6 +70,8 @@ pub(super) struct Views {
     /// The first view with too many holders, if one was found.
     crowded: Option<u32>,
     pub(super) order: Order,
+    /// How two members of a view may be related.
+    pub(super) relations: Vec<Relation>,
 }
 
 impl Views {
@@ -115,6 +117,7 @@ impl Views {
             families,
             crowded: None,
             order: Order::default(),
+            relations: vec![Relation::default()],
         })
     }
 
@@ -289,6 +292,13 @@ impl Views {
             if signs != self.signs {
                 self.signs = signs;
                 return Err(Stop::Stale);
+            }
+            // Other views may have been extended without that relation.
+            for relation in (0..self.m).filter(|&other| other != member).map(|other| view.relation(member, other)) {
+                if !self.relations.contains(&relation) {
+                    self.relations.push(relation);
+                    return Err(Stop::Stale);
+                }
             }
             self.note_writer(&view, member)?;
         }
