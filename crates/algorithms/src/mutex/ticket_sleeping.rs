@@ -27,7 +27,7 @@
 //! Exit is visible; line b compensates for that. Without b a wake-up is lost.
 use alloc::vec::Vec;
 
-use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space};
+use doorway_memory::{Count, Exclusion, Memory, Pid, Property::*, Space, Tally};
 
 use super::ticket::Ticket;
 use crate::{
@@ -69,7 +69,7 @@ pub fn new<M: Memory>(space: &mut impl Space<Mem = M>, size: Size) -> TicketSlee
 /// The lock; see the [module](self).
 pub struct TicketSleeping<M: Memory> {
     tickets: Ticket<M>,
-    parked: M::Reg<u64>,
+    parked: M::Reg<Tally>,
     bucket: TestAndSet<M>,
     asleep: Vec<M::Reg<bool>>,
     wants: Vec<M::Reg<Count>>,
@@ -81,7 +81,7 @@ impl<M: Memory> TicketSleeping<M> {
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
         TicketSleeping {
             tickets: Ticket::new(space),
-            parked: space.shared("parked", 0),
+            parked: space.shared("parked", Tally::new(0)),
             bucket: TestAndSet::new(space),
             asleep: space.per_process("asleep", n, false),
             wants: space.per_process("wants", n, Ticket::<M>::FREE),
@@ -99,7 +99,7 @@ impl<M: Memory> TicketSleeping<M> {
             }
             if m.at("6").test(&self.wants[i], |wanted| wanted == x)? {
                 m.at("6").write(&self.asleep[i], false)?;
-                m.at("6").fetch_add(&self.parked, 1_u64.wrapping_neg())?;
+                m.at("6").fetch_add(&self.parked, Tally::new(-1))?;
                 m.at("6").write(&self.woken[i], true)?;
             }
             Ok(())
@@ -120,11 +120,11 @@ impl<M: Memory> Exclusion<M> for TicketSleeping<M> {
         if m.at("2").test(self.tickets.serving(), |serving| serving == t)? {
             return Ok(t);
         }
-        m.at("a").fetch_add(&self.parked, 1)?;
+        m.at("a").fetch_add(&self.parked, Tally::new(1))?;
         m.at("b").barrier()?;
         self.bucket.wait(m, p, &())?;
         if m.at("d").test(self.tickets.serving(), |serving| serving == t)? {
-            m.at("d").fetch_add(&self.parked, 1_u64.wrapping_neg())?;
+            m.at("d").fetch_add(&self.parked, Tally::new(-1))?;
             self.bucket.exit(m, p, &())?;
             return Ok(t);
         }

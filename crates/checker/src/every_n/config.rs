@@ -43,6 +43,9 @@ pub(super) struct Member {
     pub(super) ahead: u8,
 }
 
+/// Of two members, for each of them, whether the other one is late and whether it is ahead.
+pub(super) type Relation = [[bool; 2]; 2];
+
 impl Member {
     /// A process in its initial state.
     pub(super) const fn initial(local: u32, at: u8) -> Member {
@@ -60,6 +63,17 @@ pub(super) fn member_at(position: u8) -> Option<usize> {
     (position != NOWHERE && position % 2 == 1).then_some(usize::from(position / 2))
 }
 
+/// The position after a member has been forgotten: it is in the gap around it then.
+pub(super) fn position_without(at: u8, forgotten: usize) -> u8 {
+    let gap = 2 * forgotten as u8;
+    match at {
+        NOWHERE => NOWHERE,
+        at if at < gap => at,
+        at if at <= gap + 2 => gap,
+        at => at - 2,
+    }
+}
+
 /// The set without `member`, of which there is one less then.
 fn bits_without(set: u8, member: usize) -> u8 {
     let below = (1 << member) - 1;
@@ -75,15 +89,9 @@ fn bits_around(set: u8, member: usize) -> u8 {
 impl Config {
     /// Forgets a member.
     pub(super) fn without(&self, forgotten: usize) -> Config {
-        let gap = 2 * forgotten as u8;
         let others = self.members.iter().enumerate().filter(|&(p, _)| p != forgotten);
         let members = others.map(|(_, member)| Member {
-            at: match member.at {
-                NOWHERE => NOWHERE,
-                at if at < gap => at,
-                at if at <= gap + 2 => gap,
-                at => at - 2,
-            },
+            at: position_without(member.at, forgotten),
             late: bits_without(member.late, forgotten),
             ahead: bits_without(member.ahead, forgotten),
             ..*member
@@ -92,11 +100,12 @@ impl Config {
     }
 
     /// Adds a process in a gap, whose own fields are already those that it has as a member. If the loop of another member is in
-    /// that gap, it may be at a process before the new one, at the new one or at one after it: hence several results.
-    pub(super) fn with(&self, gap: usize, new: Member) -> Vec<Config> {
+    /// that gap, it may be at a process before the new one, at the new one or at one after it: hence several results. `is_possible`
+    /// tells of a member, counted without the new one, and a position whether its loop can be there.
+    pub(super) fn with(&self, gap: usize, new: Member, is_possible: impl Fn(usize, u8) -> bool) -> Vec<Config> {
         let at_gap = 2 * gap as u8;
         let mut found = vec![Vec::new()];
-        for member in &self.members {
+        for (p, member) in self.members.iter().enumerate() {
             let places = match member.at {
                 NOWHERE => NOWHERE..=NOWHERE,
                 at if at < at_gap => at..=at,
@@ -104,16 +113,14 @@ impl Config {
                 at => at + 2..=at + 2,
             };
             let (late, ahead) = (bits_around(member.late, gap), bits_around(member.ahead, gap));
-            found = found
-                .into_iter()
-                .flat_map(|members: Vec<Member>| {
-                    places.clone().map(move |at| {
-                        let mut members = members.clone();
-                        members.push(Member { at, late, ahead, ..*member });
-                        members
-                    })
-                })
-                .collect();
+            let places: Vec<u8> = places.filter(|&at| is_possible(p, at)).collect();
+            let longer = |members: Vec<Member>| {
+                let with = |&at: &u8| {
+                    members.iter().copied().chain([Member { at, late, ahead, ..*member }]).collect::<Vec<_>>()
+                };
+                places.iter().map(with).collect::<Vec<_>>()
+            };
+            found = found.into_iter().flat_map(longer).collect();
         }
         let finish = |mut members: Vec<Member>| {
             members.insert(gap, new);
@@ -168,6 +175,20 @@ impl Config {
         order.iter().map(member).collect()
     }
 
+    /// How two members are related.
+    pub(super) fn relation(&self, p: usize, q: usize) -> Relation {
+        let seen = |p: usize, q: usize| [self.members[p].late, self.members[p].ahead].map(|set| set >> q & 1 == 1);
+        [seen(p, q), seen(q, p)]
+    }
+
+    /// Relates two members that are not related yet.
+    pub(super) fn relate(&mut self, p: usize, q: usize, relation: Relation) {
+        for ((p, q), [late, ahead]) in std::iter::zip([(p, q), (q, p)], relation) {
+            self.members[p].late |= u8::from(late) << q;
+            self.members[p].ahead |= u8::from(ahead) << q;
+        }
+    }
+
     /// The members in the queue, the first one first.
     pub(super) fn in_queue(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.members.len()).filter(|&p| self.members[p].rank.is_some()).collect();
@@ -214,7 +235,7 @@ mod tests {
         for (a, b) in places.iter().flat_map(|&a| places.map(|b| (a, b))) {
             let before = config(&[Member { at: a, late: 2, ..MEMBER }, Member { at: b, ahead: 1, ..MEMBER }]);
             for gap in 0..=2 {
-                let larger = before.with(gap, Member { local: 7, ..MEMBER });
+                let larger = before.with(gap, Member { local: 7, ..MEMBER }, |_, _| true);
                 let in_gap = [a, b].iter().filter(|&&at| usize::from(at) == 2 * gap).count();
                 assert_eq!(larger.len(), 3_usize.pow(in_gap as u32));
                 assert!(larger.iter().all(|larger| larger.without(gap) == before && larger.members[gap].local == 7));

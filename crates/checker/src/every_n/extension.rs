@@ -8,11 +8,11 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{
     Stop,
-    config::{Config, Member, NOWHERE, position},
+    config::{Config, Member, NOWHERE, Relation, position, position_without},
     process::Target,
     renumber::Among,
     steps::side,
-    views::Views,
+    views::{Step, Views},
 };
 use crate::program::Section;
 
@@ -41,7 +41,7 @@ impl Views {
     pub(super) fn steps_of_others(&mut self, view: &Config, number: usize) -> Result<(), Stop> {
         let mut fewest: Option<(usize, Config, usize)> = None;
         for left_out in 0..self.m {
-            let smaller = self.normal(&view.without(left_out))?;
+            let smaller = self.normal(view.without(left_out))?;
             let writers = self.writers.get(&smaller).map_or(0, |writers| writers.known.len());
             if fewest.as_ref().is_none_or(|&(.., fewest)| writers < fewest) {
                 fewest = Some((left_out, smaller, writers));
@@ -56,20 +56,31 @@ impl Views {
             for (around, image) in self.placements(view, self.tickets_of(&alone), Some((others, &among)))? {
                 let writer = self.with_tickets(alone, image)?;
                 let gaps = if self.has_own_registers() { 0..=self.m } else { self.m..=self.m };
-                for (gap, larger) in gaps.flat_map(|gap| self.extended(&around, gap, writer)).collect::<Vec<_>>() {
+                let mut larger_views = Vec::new();
+                for gap in gaps {
                     // Without the member that was left out, it is the view that is known; the order of processes that are all
                     // alike does not matter.
                     let other = left_out + usize::from(left_out >= gap);
-                    let known = larger.without(other);
-                    let is_known = gap - usize::from(other < gap) == known_gap
-                        && known.members.iter().map(|member| member.at).eq(loops.iter().copied());
-                    if self.has_own_registers() && !is_known || !self.fits(&larger, gap, other, number)? {
+                    let is_known = |p: usize, at: u8| loops[p - usize::from(other < p)] == position_without(at, other);
+                    if !self.has_own_registers() {
+                        larger_views.extend(self.extended(&around, gap, writer, |_, _| true));
+                    } else if gap - usize::from(other < gap) == known_gap {
+                        larger_views.extend(self.extended(&around, gap, writer, |p, at| p == other || is_known(p, at)));
+                    }
+                }
+                for (gap, larger) in larger_views {
+                    let other = left_out + usize::from(left_out >= gap);
+                    if !self.fits(&larger, gap, other, number)? {
                         continue;
                     }
                     let Member { local, at, .. } = larger.members[gap];
+                    let read = self.read_of_the_unknown(&larger, gap)?;
+                    if read.is_some() {
+                        self.readers.insert(number as u32);
+                    }
                     for after in self.steps(&larger, gap)? {
-                        let text = || ("another process", local, side(at, gap));
-                        self.add_step(&after.without(gap), number, text)?;
+                        let step = Step { mover: "another process", local, side: side(at, gap), read };
+                        self.add_step(after.without(gap), number, step)?;
                     }
                 }
             }
@@ -86,26 +97,35 @@ impl Views {
             for smaller in rank.unwrap_or(0)..bound.min(asked) {
                 let mut bounded = view.clone();
                 bounded.members[p].bound = smaller;
-                self.add_step(&bounded, number, || ("another process", local, side(at, p)))?;
+                let step = Step { mover: "another process", local, side: side(at, p), read: None };
+                self.add_step(bounded, number, step)?;
             }
         }
         Ok(())
     }
 
     /// The view with one more process in a gap, in every way: where its loop is, where in the queue it is, and in which order it
-    /// and the others have arrived.
-    fn extended(&self, view: &Config, gap: usize, new: Member) -> Vec<(usize, Config)> {
+    /// and the others have arrived. `is_possible` tells of a member and a position whether its loop can be there.
+    fn extended(
+        &self,
+        view: &Config,
+        gap: usize,
+        new: Member,
+        is_possible: impl Fn(usize, u8) -> bool,
+    ) -> Vec<(usize, Config)> {
         let places: Vec<u8> = match new.at {
             NOWHERE => vec![NOWHERE],
             0 => (0..position(gap)).collect(),
             1 => vec![position(gap)],
             _ => (position(gap) + 1..=2 * self.m as u8 + 2).collect(),
         };
+        let places: Vec<u8> = places.into_iter().filter(|&at| is_possible(gap, at)).collect();
         let queued = view.in_queue().len() as u8;
         let ranks: Vec<Option<u8>> = if new.rank.is_some() { (0..=queued).map(Some).collect() } else { vec![None] };
         let mut found = Vec::new();
         for (&at, &rank) in places.iter().flat_map(|at| ranks.iter().map(move |rank| (at, rank))) {
-            for mut larger in view.with(gap, Member { at, ..new }) {
+            let others = |p: usize, at: u8| is_possible(p + usize::from(p >= gap), at);
+            for mut larger in view.with(gap, Member { at, ..new }, others) {
                 if let Some(rank) = rank {
                     let others = larger.members.iter_mut().enumerate().filter(|&(p, _)| p != gap);
                     for other in others.filter_map(|(_, other)| other.rank.as_mut()) {
@@ -122,28 +142,32 @@ impl Views {
         found.into_iter().map(|larger| (gap, larger)).collect()
     }
 
-    /// All relations between a new member and the others that are possible in their sections.
+    /// All relations between a new member and the others that two members of some view have.
     fn related(&self, larger: Config, new: usize) -> Vec<Config> {
-        let sections: Vec<Section> = larger.members.iter().map(|member| self.processes.section(member.local)).collect();
-        let pairs = (0..larger.members.len()).filter(|&p| p != new).flat_map(|p| [(p, new), (new, p)]);
+        // Only a process that waits has others that are late or ahead.
+        let waits: Vec<bool> =
+            larger.members.iter().map(|member| self.processes.section(member.local) == Section::Wait).collect();
+        let others = (0..larger.members.len()).filter(|&p| p != new);
         let mut found = vec![larger];
-        for (p, q) in pairs.filter(|&(p, _)| sections[p] == Section::Wait) {
-            let may_be_late = matches!(sections[q], Section::Doorway | Section::Wait);
-            let with = |config: &Config, late: u8, ahead: u8| {
+        for p in others {
+            let is_possible = |relation: &&Relation| {
+                std::iter::zip([p, new], **relation).all(|(p, seen)| waits[p] || seen == [false; 2])
+            };
+            let with = |config: &Config, relation: Relation| {
                 let mut config = config.clone();
-                config.members[p].late |= late << q;
-                config.members[p].ahead |= ahead << q;
+                config.relate(p, new, relation);
                 config
             };
-            let mut more = Vec::new();
-            for config in &found {
-                // It may be ahead from an earlier passage, and late again.
-                more.extend([with(config, 0, 1)]);
-                if may_be_late {
-                    more.extend([with(config, 1, 0), with(config, 1, 1)]);
-                }
-            }
-            found.extend(more);
+            found = found
+                .iter()
+                .flat_map(|config| {
+                    self.relations
+                        .iter()
+                        .filter(is_possible)
+                        .map(|&relation| with(config, relation))
+                        .collect::<Vec<_>>()
+                })
+                .collect();
         }
         found
     }
@@ -152,7 +176,7 @@ impl Views {
     /// `last` probably is, and is looked for last. If one of them is not, it is noted that the view waits for it.
     fn fits(&mut self, larger: &Config, new: usize, last: usize, number: usize) -> Result<bool, Stop> {
         for left_out in (0..=self.m).filter(|&p| p != new && p != last).chain([last]) {
-            let smaller = self.normal(&larger.without(left_out))?;
+            let smaller = self.normal(larger.without(left_out))?;
             if !self.contains(&smaller) {
                 self.missing.push((FxBuildHasher.hash_one(&smaller), number as u32));
                 return Ok(false);
@@ -172,17 +196,19 @@ impl Views {
         again
     }
 
-    /// Remembers a member if others can see its next step: it changes a shared register, or a register of another process.
+    /// Remembers a member if others can see its next step: it changes a shared register, or a register of another process, that is
+    /// kept.
     /// What it adds to the tally is its own, and how it joins or leaves the queue does not change the order of the others.
     pub(super) fn note_writer(&mut self, view: &Config, member: usize) -> Result<(), Stop> {
         let Member { local, at, .. } = view.members[member];
         let look = self.processes.look(local, side(at, member))?;
         let is_seen = match look.target {
-            Target::Shared(slot) => self.tally != Some(slot) && self.queue != Some(slot),
+            Target::Shared(slot) => !self.is_special(slot),
             Target::Other(_) => true,
             Target::Nothing | Target::Own(_) => false,
         };
-        if !is_seen || look.op.is_none_or(|op| op.is_read()) {
+        let is_kept = look.target.slot().is_some_and(|slot| self.kept[slot]);
+        if !is_seen || !is_kept || look.op.is_none_or(|op| op.is_read()) {
             return Ok(());
         }
         let smaller = view.without(member);
@@ -191,7 +217,7 @@ impl Views {
         let among = mine.numbers().map(|ticket| Among::of(ticket, others)).collect();
         let loops = view.members.iter().map(|member| member.at).collect();
         let writer = Writer { alone: self.alone(view, member)?, gap: member, loops, among };
-        let smaller = self.normal(&smaller)?;
+        let smaller = self.normal(smaller)?;
         let writers = self.writers.entry(smaller).or_default();
         if !writers.known.contains(&writer) {
             writers.known.push(writer);

@@ -18,6 +18,7 @@
 //! |---|---|
 //! | `registers.rs` | which registers are shared, and which are one of each process |
 //! | `process.rs` | the steps of one process, whatever its number; and the tests that this is all that they depend on |
+//! | `dead.rs` | what processes have observed and do not need |
 //! | `tables.rs` | local states and values, numbered |
 //! | `config.rs` | what a view has; adding and forgetting a process |
 //! | `steps.rs` | the steps of a member of a view |
@@ -25,8 +26,11 @@
 //! | `order.rs` | the order in which processes arrive and enter |
 //! | `renumber.rs` | tickets, and what is forgotten |
 //! | `views.rs` | the set of views |
+//! | `kept.rs` | which registers views have |
 mod config;
+mod dead;
 mod extension;
+mod kept;
 mod order;
 mod process;
 mod registers;
@@ -40,6 +44,7 @@ use std::fmt;
 use doorway_memory::{Property, Queue};
 
 use crate::{Error, Subject, error::Fault, model::Model, symmetry, tickets::WIDTHS};
+use kept::Kept;
 use process::Processes;
 use views::Views;
 
@@ -151,6 +156,9 @@ const LARGEST: usize = 200;
 /// The most views that are searched.
 const LIMIT: usize = 2_000_000;
 
+/// The most views of a single process that are searched for dead words.
+const MOST_ALONE: usize = 20_000;
+
 /// Decides whether at most `k` processes are holders at once, for every number of processes. `make` makes the lock for a
 /// number of processes, or returns `None` if it cannot.
 ///
@@ -178,14 +186,18 @@ pub fn every_n_observed(
     make: impl Fn(usize) -> Option<Subject>,
     observer: &mut dyn FnMut(usize) -> bool,
 ) -> Result<EveryN, Error> {
-    let mut found = with_views_of(k, Precision { m: k + 1, is_forgetful: true }, &make, observer)?;
-    let more_precise = [Precision { m: k + 1, is_forgetful: false }, Precision { m: k + 2, is_forgetful: false }];
-    for precision in more_precise {
-        if matches!(found.undecided, Some(Undecided::Crowded(_))) && precision.m < symmetry::MOST {
-            found = with_views_of(k, precision, &make, observer)?;
-        }
+    let mut precision = Precision { m: k + 1, is_forgetful: true, kept: Kept::NONE };
+    let mut found = closed(&make, k, precision, false, observer)?;
+    while let Some(Undecided::Crowded(_)) = found.undecided {
+        let Some(next) = precision.next(k, &found) else { break };
+        precision = next;
+        found = closed(&make, k, precision, false, observer)?;
     }
-    Ok(found)
+    let mut every_n = EveryN { k, m: precision.m, views: found.views(), undecided: found.undecided, order: None };
+    if every_n.holds() {
+        every_n.order = Some(in_order(k, precision, &make, observer)?);
+    }
+    Ok(every_n)
 }
 
 /// How much views have: the more, the more can be decided, and the more views there are.
@@ -193,26 +205,33 @@ pub fn every_n_observed(
 struct Precision {
     m: usize,
     is_forgetful: bool,
+    kept: Kept,
 }
 
-fn with_views_of(
+impl Precision {
+    /// The next one to try, after this one has led to too many holders.
+    fn next(self, k: usize, found: &Closed) -> Option<Precision> {
+        if self.is_forgetful {
+            let kept = found.views.as_ref().and_then(|views| views.kept_next(self.kept));
+            let kept = kept.map(|kept| Precision { kept, ..self });
+            return Some(kept.unwrap_or(Precision { is_forgetful: false, kept: Kept::ALL, ..self }));
+        }
+        (self.m == k + 1 && k + 2 < symmetry::MOST).then_some(Precision { m: k + 2, ..self })
+    }
+}
+
+/// Which properties about order hold.
+fn in_order(
     k: usize,
     precision: Precision,
     make: &impl Fn(usize) -> Option<Subject>,
     observer: &mut dyn FnMut(usize) -> bool,
-) -> Result<EveryN, Error> {
-    let m = precision.m;
-    let mut found = EveryN { k, m, views: 0, undecided: None, order: None };
-    let closed = closed(make, k, precision, false, observer)?;
-    (found.views, found.undecided) = (closed.views(), closed.undecided);
-    if found.holds() {
-        let all = [Property::Fcfs, Property::KFcfs, Property::Fife];
-        let Closed { views, undecided } = self::closed(make, k, precision, true, observer)?;
-        let lacks = |property: &Property| views.as_ref().is_none_or(|views| views.order.lacks(*property, k));
-        let (open, holds) = all.into_iter().partition(|property| undecided.is_some() || lacks(property));
-        found.order = Some(InOrder { views: views.map_or(0, |views| views.len()), holds, open, undecided });
-    }
-    Ok(found)
+) -> Result<InOrder, Error> {
+    let all = [Property::Fcfs, Property::KFcfs, Property::Fife];
+    let Closed { views, undecided } = closed(make, k, precision, true, observer)?;
+    let lacks = |property: &Property| views.as_ref().is_none_or(|views| views.order.lacks(*property, k));
+    let (open, holds) = all.into_iter().partition(|property| undecided.is_some() || lacks(property));
+    Ok(InOrder { views: views.map_or(0, |views| views.len()), holds, open, undecided })
 }
 
 fn has_queue(subject: &Subject) -> bool {
@@ -234,6 +253,18 @@ fn made(make: &impl Fn(usize) -> Option<Subject>, k: usize, m: usize) -> Result<
     made.ok_or_else(|| "it is not made for every number of processes".to_string())
 }
 
+/// The processes, with what is known of their dead words.
+fn with_dead_words(processes: Processes, k: usize) -> Result<Processes, Stop> {
+    let mut alone = Views::new(processes, k, 1)?;
+    alone.keep(Kept::NONE);
+    let undecided = alone.close(MOST_ALONE, &mut |_| true)?;
+    let mut processes = alone.processes;
+    if undecided.is_none() {
+        processes.find_dead_words()?;
+    }
+    Ok(processes)
+}
+
 /// A set of views, closed under steps; or why it is not.
 struct Closed {
     views: Option<Views>,
@@ -253,7 +284,7 @@ impl Closed {
 fn closed(
     make: &impl Fn(usize) -> Option<Subject>,
     k: usize,
-    Precision { m, is_forgetful }: Precision,
+    Precision { m, is_forgetful, kept }: Precision,
     observes: bool,
     observer: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Closed, Error> {
@@ -262,9 +293,11 @@ fn closed(
             Ok(subjects) => subjects,
             Err(why) => return Ok(Closed::refused(why)),
         };
-        let views = Processes::new(subjects, wide).and_then(|processes| Views::new(processes, k, m));
+        let processes = Processes::new(subjects, wide).and_then(|processes| with_dead_words(processes, k));
+        let views = processes.and_then(|processes| Views::new(processes, k, m));
         let closed = views.and_then(|mut views| {
             (views.observes, views.is_forgetful) = (observes, is_forgetful);
+            views.keep(kept);
             views.close(LIMIT, observer).map(|undecided| Closed { views: Some(views), undecided })
         });
         match closed {

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     Stop,
+    dead::{Dead, Executed},
     registers::{self, Place, Registers, Slot},
     tables::Tables,
 };
@@ -63,6 +64,15 @@ pub(super) enum Target {
     Other(usize),
 }
 
+impl Target {
+    pub(super) fn slot(self) -> Option<usize> {
+        match self {
+            Target::Nothing => None,
+            Target::Shared(slot) | Target::Own(slot) | Target::Other(slot) => Some(slot),
+        }
+    }
+}
+
 /// The next access of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
@@ -89,7 +99,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    fn is(&self, other: &Entry) -> bool {
+    pub(super) fn is(&self, other: &Entry) -> bool {
         let what = |entry: &Entry| match entry.word.what {
             What::Access(op, _) => (Some(op), What::Saved),
             what => (None, what),
@@ -97,6 +107,9 @@ impl Entry {
         (self.word.bits, what(self), self.target) == (other.word.bits, what(other), other.target)
     }
 }
+
+/// The register of a step, by its slot, and what it holds; none if the process is to stop before its step.
+pub(super) type On = Option<(Option<usize>, u64)>;
 
 /// An algorithm made for `n` processes.
 struct Instance {
@@ -114,14 +127,14 @@ struct Embedding {
 }
 
 /// The result of executing a process, without process numbers.
-struct Symbolic {
-    section: Section,
-    history: Vec<Entry>,
-    turn: Turn,
-    op: Option<Op>,
-    target: Target,
+pub(super) struct Symbolic {
+    pub(super) section: Section,
+    pub(super) history: Vec<Entry>,
+    pub(super) turn: Turn,
+    pub(super) op: Option<Op>,
+    pub(super) target: Target,
     line: String,
-    written: u64,
+    pub(super) written: u64,
 }
 
 impl Symbolic {
@@ -149,9 +162,10 @@ pub(super) struct Processes {
     pub(super) slots: Vec<Slot>,
     pub(super) tables: Tables,
     pub(super) questions: Questions,
-    looks: FxHashMap<(u32, Side), Look>,
-    steps: FxHashMap<(u32, Side, u32), Done>,
-    settled: FxHashMap<(u32, Side), (u32, Turn)>,
+    pub(super) looks: FxHashMap<(u32, Side), Look>,
+    pub(super) steps: FxHashMap<(u32, Side, u32), Done>,
+    pub(super) settled: FxHashMap<(u32, Side), (u32, Turn)>,
+    pub(super) dead: Dead,
     has_queue: bool,
 }
 
@@ -166,7 +180,7 @@ impl Processes {
             std::iter::zip(subjects, all).map(|((n, subject), registers)| Instance { n, subject, registers }).collect();
         let (looks, steps, settled) = (FxHashMap::default(), FxHashMap::default(), FxHashMap::default());
         let questions = Questions::default();
-        Ok(Processes { instances, slots, tables, questions, looks, steps, settled, has_queue })
+        Ok(Processes { instances, slots, tables, questions, looks, steps, settled, dead: Dead::default(), has_queue })
     }
 
     /// The local states of a process before its first step, with what becomes of its loop.
@@ -191,7 +205,7 @@ impl Processes {
         if let Some(look) = self.looks.get(&(local, side)) {
             return Ok(look.clone());
         }
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, local, None))?;
+        let found = self.executed_despite_forgotten(local, side, None)?;
         let look = Look { op: found.op, target: found.target, line: found.line };
         self.looks.insert((local, side), look.clone());
         Ok(look)
@@ -203,8 +217,7 @@ impl Processes {
         if let Some(&settled) = self.settled.get(&(local, side)) {
             return Ok(settled);
         }
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, local, None))?;
-        self.check_tickets(local, side, None, &found)?;
+        let found = self.executed_despite_forgotten(local, side, None)?;
         let before = self.section(local);
         let section = if found.section == before.begun() { before } else { found.section };
         if before != section && matches!(before, Section::Remainder | Section::Critical) {
@@ -212,31 +225,61 @@ impl Processes {
                 "a section may have no access, depending on the number of processes".to_string(),
             ));
         }
-        let settled = (self.tables.local_id(section, &found.history)?, found.turn);
+        let settled = (self.after(local, section, &found.history)?, found.turn);
         self.settled.insert((local, side), settled);
         Ok(settled)
     }
 
     /// A step, on a register that holds this value.
     pub(super) fn step(&mut self, local: u32, side: Side, target: Target, value: u32) -> Result<Done, Stop> {
-        let slot = match target {
-            Target::Nothing => None,
-            Target::Shared(slot) | Target::Own(slot) | Target::Other(slot) => Some(slot),
-        };
+        let slot = target.slot();
         if let Some(&done) = self.steps.get(&(local, side, value)) {
             return Ok(done);
         }
         let word = slot.map_or(0, |slot| self.tables.word(slot, value));
-        let found = self.everywhere(side, |processes, at| processes.execute(at, side, local, Some((slot, word))))?;
-        self.check_tickets(local, side, Some((slot, word)), &found)?;
-        self.check_queue(local, side, slot, word, &found)?;
+        let found = self.executed_despite_forgotten(local, side, Some((slot, word)))?;
         let written = match slot {
             Some(slot) => self.tables.value_id(slot, found.written)?,
             None => 0,
         };
-        let done = Done { local: self.tables.local_id(found.section, &found.history)?, turn: found.turn, written };
+        let done = Done { local: self.after(local, found.section, &found.history)?, turn: found.turn, written };
         self.steps.insert((local, side, value), done);
         Ok(done)
+    }
+
+    /// Executes a process in all ways, with the tests that nothing but the order of tickets matters, and no process behind it in a
+    /// queue.
+    pub(super) fn executed(&mut self, local: u32, side: Side, on: On) -> Result<Symbolic, Stop> {
+        let found = self.everywhere(side, |processes, at| processes.execute(at, side, local, on))?;
+        self.check_tickets(local, side, on, &found)?;
+        if let Some((slot, word)) = on {
+            self.check_queue(local, side, slot, word, &found)?;
+        }
+        Ok(found)
+    }
+
+    /// The local state that `before` leads to: if something was forgotten there, it still is.
+    fn after(&mut self, before: u32, section: Section, history: &[Entry]) -> Result<u32, Stop> {
+        let after = self.tables.local_id(section, history)?;
+        if self.tables.local(before).blank().is_none() { Ok(after) } else { self.forget(after) }
+    }
+
+    /// All steps that were executed, and all beginnings of turns.
+    pub(super) fn all_executed(&self) -> Vec<Executed> {
+        let steps = self.steps.iter().map(|(&(local, side, value), done)| {
+            let slot = self.looks.get(&(local, side)).and_then(|look| look.target.slot());
+            let word = slot.map_or(0, |slot| self.tables.word(slot, value));
+            Executed { local, side, on: Some((slot, word)), to: done.local }
+        });
+        let settled = self.settled.iter();
+        let settled = settled.map(|(&(local, side), &(to, _))| Executed { local, side, on: None, to });
+        steps.chain(settled).collect()
+    }
+
+    /// Executes a process in one of the ways, which all have the same result.
+    pub(super) fn execute_anywhere(&self, side: Side, local: u32, history: &[Entry], on: On) -> Result<Symbolic, Stop> {
+        let history = history.iter().map(|entry| entry.word).collect();
+        self.execute_with(self.embeddings(side)[0], side, local, history, on)
     }
 
     /// Executes something in all ways, which must have the same result; notes what is asked meanwhile.
@@ -299,13 +342,7 @@ impl Processes {
     }
 
     /// Executes a process from a local state: to its next access or turn or, if there is a word, beyond the next access.
-    fn execute(
-        &self,
-        at: Embedding,
-        side: Side,
-        local: u32,
-        on: Option<(Option<usize>, u64)>,
-    ) -> Result<Symbolic, Stop> {
+    fn execute(&self, at: Embedding, side: Side, local: u32, on: On) -> Result<Symbolic, Stop> {
         let history = self.tables.local(local).history.iter().map(|entry| entry.word).collect();
         self.execute_with(at, side, local, history, on)
     }
@@ -317,7 +354,7 @@ impl Processes {
         side: Side,
         local: u32,
         mut history: Vec<Word>,
-        on: Option<(Option<usize>, u64)>,
+        on: On,
     ) -> Result<Symbolic, Stop> {
         let Embedding { instance, p, i } = at;
         let Instance { n, subject, registers } = &self.instances[instance];
@@ -436,13 +473,7 @@ impl Processes {
 
     /// Tests that a step does the same with wider gaps between its tickets, and that no comparison depends on their width: see
     /// the test of that name in `automaton/parametricity.rs`.
-    fn check_tickets(
-        &self,
-        local: u32,
-        side: Side,
-        on: Option<(Option<usize>, u64)>,
-        found: &Symbolic,
-    ) -> Result<(), Stop> {
+    fn check_tickets(&self, local: u32, side: Side, on: On, found: &Symbolic) -> Result<(), Stop> {
         const WIDER_BY: [u64; 2] = [1, 1 << 20];
         let from = self.tables.local(local);
         let slot = on.and_then(|(slot, _)| slot);
@@ -485,7 +516,7 @@ impl Processes {
         Ok(())
     }
 
-    fn fault(&self, local: u32, fault: Fault) -> Stop {
+    pub(super) fn fault(&self, local: u32, fault: Fault) -> Stop {
         Stop::Error(broken(0, (self.section(local), String::new()), fault))
     }
 }

@@ -4,10 +4,7 @@ use super::{
     config::{Config, Member, NOWHERE, UNKNOWN, position},
     views::Views,
 };
-use crate::{
-    program::Section,
-    tickets::{Closing, TicketSet},
-};
+use crate::tickets::{Closing, TicketSet};
 
 /// Where a ticket is among others: which of them it is, or below which it is and above the one before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +23,8 @@ impl Among {
 impl Views {
     /// A member as if it were the only one.
     pub(super) fn alone(&mut self, config: &Config, member: usize) -> Result<Member, Stop> {
-        let it = config.members[member];
+        let mut it = config.members[member];
+        it.local = self.processes.forget(it.local)?;
         let at = match it.at {
             NOWHERE => NOWHERE,
             at => u8::from(at >= position(member)) + u8::from(at > position(member)),
@@ -45,7 +43,7 @@ impl Views {
     }
 
     pub(super) fn tickets(&self, config: &Config) -> TicketSet {
-        let shared = config.shared.iter().enumerate();
+        let shared = config.shared.iter().enumerate().filter(|(_, value)| **value != UNKNOWN);
         let shared = shared.map(|(slot, &value)| self.processes.tables.value_tickets(slot, value));
         let members = config.members.iter().map(|member| self.tickets_of(member));
         shared.chain(members).fold(TicketSet::EMPTY.with_zero(), TicketSet::union)
@@ -74,17 +72,13 @@ impl Views {
         Ok(())
     }
 
-    pub(super) fn renumber(&mut self, config: &Config, closing: &Closing) -> Result<Config, Stop> {
-        let mut renumbered = config.clone();
-        for (slot, value) in renumbered.shared.iter_mut().enumerate() {
+    pub(super) fn renumber(&mut self, config: &mut Config, closing: &Closing) -> Result<(), Stop> {
+        for (slot, value) in config.shared.iter_mut().enumerate().filter(|(_, value)| **value != UNKNOWN) {
             let tables = &mut self.processes.tables;
             let image = closing.image(tables.value_tickets(slot, *value));
             *value = tables.renumbered_value(slot, *value, image)?;
         }
-        for member in &mut renumbered.members {
-            self.renumber_member(member, closing)?;
-        }
-        Ok(renumbered)
+        config.members.iter_mut().try_for_each(|member| self.renumber_member(member, closing))
     }
 
     /// The positions that some more tickets may have among those of a state, in their order: the state with room made for them,
@@ -110,7 +104,9 @@ impl Views {
                     };
                     let is_in_order = number != 0 && (placed.without_zero().is_empty() || number > placed.largest());
                     if is_there && is_in_order {
-                        longer.push((self.renumber(&config, &closing)?, placed.with(number), others));
+                        let mut around = config.clone();
+                        self.renumber(&mut around, &closing)?;
+                        longer.push((around, placed.with(number), others));
                     }
                 }
             }
@@ -121,41 +117,50 @@ impl Views {
 
     /// A state with its tickets' gaps closed and, if processes are all alike, its members sorted; of a view also without what
     /// is forgotten.
-    pub(super) fn normal(&mut self, config: &Config) -> Result<Config, Stop> {
-        let mut config = config.clone();
+    pub(super) fn normal(&mut self, mut config: Config) -> Result<Config, Stop> {
         if !self.is_exact {
-            self.forget(&mut config);
+            self.forget(&mut config)?;
         }
-        let closing = Closing::of(self.tickets(&config), TicketSet::EMPTY, self.processes.tables.wide);
-        let mut normal = self.renumber(&config, &closing)?;
-        normal.close_ranks();
+        let (tickets, wide) = (self.tickets(&config), self.processes.tables.wide);
+        if !tickets.is_normal(wide) {
+            self.renumber(&mut config, &Closing::of(tickets, TicketSet::EMPTY, wide))?;
+        }
+        config.close_ranks();
         if !self.has_own_registers() {
-            normal.sort();
+            config.sort();
         }
-        Ok(normal)
+        Ok(config)
     }
 
     /// Forgets the number in the tally: what matters of it is in the members, or nothing. A forgetful search also forgets the
     /// tickets in own registers of processes that do not wait: they are often of earlier passages, and a process that reads one may
     /// then find any.
-    fn forget(&self, config: &mut Config) {
-        if let Some(slot) = self.tally {
-            config.shared[slot] = 0;
+    fn forget(&mut self, config: &mut Config) -> Result<(), Stop> {
+        for member in &mut config.members {
+            member.local = self.processes.forget(member.local)?;
+        }
+        for (slot, value) in config.shared.iter_mut().enumerate() {
+            if self.tally == Some(slot) || !self.kept[slot] {
+                *value = UNKNOWN;
+            }
+        }
+        for family in (0..self.families()).filter(|&family| !self.kept[self.shared() + family]) {
+            config.members.iter_mut().for_each(|member| member.own[family] = UNKNOWN);
         }
         if !self.is_forgetful {
-            return;
+            return Ok(());
         }
         for member in &mut config.members {
-            if self.processes.section(member.local) != Section::Wait {
-                for family in (0..self.families()).filter(|&family| self.has_tickets(family)) {
-                    member.own[family] = UNKNOWN;
+            let known = self.processes.tables.local(member.local).tickets.with_zero();
+            let (shared, families) = (self.shared(), self.families());
+            for (family, value) in member.own[..families].iter_mut().enumerate().filter(|(_, value)| **value != UNKNOWN)
+            {
+                let own = self.processes.tables.value_tickets(shared + family, *value);
+                if own.union(known) != known {
+                    *value = UNKNOWN;
                 }
             }
         }
-    }
-
-    /// Whether the registers of a family hold tickets.
-    pub(super) fn has_tickets(&self, family: usize) -> bool {
-        !self.processes.tables.value_tickets(self.shared() + family, 0).is_empty()
+        Ok(())
     }
 }

@@ -33,25 +33,14 @@ impl Views {
         let value = self.value(config, mover, look.target);
         let value = match (value, look.target) {
             (UNKNOWN, _) if look.op == Some(Op::Write) => 0,
-            (UNKNOWN, Target::Own(slot) | Target::Other(slot)) => {
+            (UNKNOWN, Target::Shared(slot) | Target::Own(slot) | Target::Other(slot)) => {
                 return self.steps_on_the_unknown(config, mover, &look, slot);
             }
             (known, _) => known,
         };
         let done = self.processes.step(local, side, look.target, value)?;
         let mut after = config.clone();
-        match look.target {
-            Target::Nothing => {}
-            Target::Shared(slot) => after.shared[slot] = done.written,
-            Target::Own(slot) | Target::Other(slot) => {
-                let family = self.family(slot);
-                self.note_value(family, done.written)?;
-                let owner = if look.target == Target::Own(slot) { Some(mover) } else { member_at(at) };
-                if let Some(owner) = owner {
-                    after.members[owner].own[family] = done.written;
-                }
-            }
-        }
+        self.put(&mut after, mover, look.target, done.written)?;
         self.arrived(config, TicketSet::EMPTY, after, mover, done)
     }
 
@@ -66,15 +55,48 @@ impl Views {
         }
     }
 
-    /// Whether a member reads a register whose value is not known.
-    pub(super) fn reads_the_unknown(&mut self, config: &Config, mover: usize) -> Result<bool, Stop> {
+    /// The member of which a member's next step writes a register, and the family of that.
+    #[cfg(test)]
+    pub(super) fn written(&mut self, config: &Config, mover: usize) -> Result<Option<(usize, usize)>, Stop> {
         let Member { local, at, .. } = config.members[mover];
         let look = self.processes.look(local, side(at, mover))?;
-        Ok(look.op != Some(Op::Write) && self.value(config, mover, look.target) == UNKNOWN)
+        if look.op.is_none_or(|op| op.is_read()) {
+            return Ok(None);
+        }
+        Ok(match look.target {
+            Target::Own(slot) => Some((mover, self.family(slot))),
+            Target::Other(slot) => member_at(at).map(|owner| (owner, self.family(slot))),
+            _ => None,
+        })
     }
 
-    /// A process accesses a register whose value is not known: that of a stranger, or one that was forgotten. It finds any value
-    /// that such a register has held, with any ticket.
+    /// Sets the register that a member accesses to a value, unless that is a stranger's.
+    fn put(&mut self, config: &mut Config, mover: usize, target: Target, value: u32) -> Result<(), Stop> {
+        let (slot, owner) = match target {
+            Target::Nothing => return Ok(()),
+            Target::Shared(slot) => {
+                config.shared[slot] = value;
+                return self.note_value(slot, value);
+            }
+            Target::Own(slot) => (slot, Some(mover)),
+            Target::Other(slot) => (slot, member_at(config.members[mover].at)),
+        };
+        if let Some(owner) = owner {
+            config.members[owner].own[self.family(slot)] = value;
+        }
+        self.note_value(slot, value)
+    }
+
+    /// The slot of which a member reads a register whose value is not known.
+    pub(super) fn read_of_the_unknown(&mut self, config: &Config, mover: usize) -> Result<Option<usize>, Stop> {
+        let Member { local, at, .. } = config.members[mover];
+        let Look { op, target, .. } = self.processes.look(local, side(at, mover))?;
+        let is_unknown = op != Some(Op::Write) && self.value(config, mover, target) == UNKNOWN;
+        Ok(target.slot().filter(|_| is_unknown))
+    }
+
+    /// A process accesses a register whose value is not known: that of a stranger, or one that was forgotten or is not kept. It
+    /// finds any value that such a register has held, with any ticket.
     fn steps_on_the_unknown(
         &mut self,
         config: &Config,
@@ -83,19 +105,16 @@ impl Views {
         slot: usize,
     ) -> Result<Vec<Config>, Stop> {
         let at = config.members[mover].at;
-        let family = self.family(slot);
         let mut successors = Vec::new();
-        for value in self.values_of_strangers[family].clone() {
+        for value in self.values[slot].clone() {
             let tickets = self.processes.tables.value_tickets(slot, value);
             for (around, image) in self.placements(config, tickets, None)? {
                 let value = self.processes.tables.renumbered_value(slot, value, image)?;
                 let (local, side) = (around.members[mover].local, side(at, mover));
                 let done = self.processes.step(local, side, look.target, value)?;
                 let mut after = around.clone();
-                let owner = if look.target == Target::Own(slot) { Some(mover) } else { member_at(at) };
-                self.note_value(family, done.written)?;
-                if let Some(owner) = owner.filter(|_| look.op.is_some_and(|op| !op.is_read())) {
-                    after.members[owner].own[family] = done.written;
+                if look.op.is_some_and(|op| !op.is_read()) {
+                    self.put(&mut after, mover, look.target, done.written)?;
                 }
                 successors.extend(self.arrived(&around, image, after, mover, done)?);
             }
@@ -218,7 +237,11 @@ impl Views {
             }
             let tickets = self.tickets(&after).union(strange);
             for roomy in tickets.splits(tickets_before, wide).subsets() {
-                successors.push(self.renumber(&after, &Closing::of(tickets, roomy, wide))?);
+                let mut renumbered = after.clone();
+                if !roomy.is_empty() {
+                    self.renumber(&mut renumbered, &Closing::of(tickets, roomy, wide))?;
+                }
+                successors.push(renumbered);
             }
         }
         Ok(successors)

@@ -17,7 +17,14 @@ pub(super) struct Local {
     pub(super) history: Box<[Entry]>,
     /// Which entry is the position of a loop over the processes.
     pub(super) index: Option<usize>,
+    /// Those that are not forgotten.
     pub(super) tickets: TicketSet,
+}
+
+impl Local {
+    pub(super) fn new(section: Section, history: &[Entry]) -> Local {
+        Local { section, history: history.into(), index: None, tickets: TicketSet::EMPTY }
+    }
 }
 
 /// The values of a slot.
@@ -33,6 +40,7 @@ pub(super) struct Tables {
     local_ids: FxHashMap<Box<[u64]>, u32>,
     values: Vec<Values>,
     renumbered_locals: FxHashMap<(u32, TicketSet), u32>,
+    filled_locals: FxHashMap<(u32, i64), u32>,
     renumbered_values: FxHashMap<(usize, u32, TicketSet), u32>,
     /// Gaps between tickets of at least this width are not told apart.
     pub(super) wide: u32,
@@ -49,6 +57,7 @@ impl Tables {
             local_ids: FxHashMap::default(),
             values,
             renumbered_locals: FxHashMap::default(),
+            filled_locals: FxHashMap::default(),
             renumbered_values: FxHashMap::default(),
             wide,
         };
@@ -74,12 +83,15 @@ impl Tables {
         let bits = history.iter().map(|entry| entry.word.bits);
         let key: Box<[u64]> = std::iter::once(section as u64).chain(bits).collect();
         if let Some(&id) = self.local_ids.get(&key) {
-            return Ok(id);
+            // The bits determine what each word is, since a process is deterministic; but a word may be forgotten on which that depends.
+            let is_same = std::iter::zip(history, &self.local(id).history).all(|(a, b)| a.is(b));
+            let why = "what a process does depends on what it has forgotten";
+            return if is_same { Ok(id) } else { Err(Stop::Refused(why.to_string())) };
         }
         let set = history
             .iter()
             .try_fold(TicketSet::EMPTY, |set, entry| Ok(set.union(tickets::of(entry.word.kind, entry.word.bits)?)));
-        let tickets = set.map_err(unfounded)?;
+        let tickets = set.map_err(unfounded)?.remembered();
         // A position over the processes has no length; see `Entry`.
         let is_index = |entry: &Entry| (entry.word.kind.index)(entry.word.bits).is_some_and(|index| index.of == 0);
         let index = history.iter().position(is_index);
@@ -117,6 +129,17 @@ impl Tables {
         let renumbered = self.local_id(section, &history)?;
         self.renumbered_locals.insert((id, image), renumbered);
         Ok(renumbered)
+    }
+
+    /// The local state with a number in place of the first thing that is forgotten.
+    pub(super) fn filled(&mut self, id: u32, number: i64) -> Result<u32, Stop> {
+        if let Some(&filled) = self.filled_locals.get(&(id, number)) {
+            return Ok(filled);
+        }
+        let (section, history) = (self.local(id).section, self.local(id).filled(number));
+        let filled = self.local_id(section, &history)?;
+        self.filled_locals.insert((id, number), filled);
+        Ok(filled)
     }
 
     /// The value with its tickets renumbered.

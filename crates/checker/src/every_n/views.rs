@@ -3,7 +3,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     Stop, Undecided,
-    config::{Config, FAMILIES, Member, NOWHERE},
+    config::{Config, FAMILIES, Member, NOWHERE, Relation},
     extension::Writers,
     order::Order,
     process::{Processes, Side, Turn},
@@ -14,13 +14,30 @@ use crate::tickets::{Closing, TicketSet};
 /// The observer is told after so many views.
 const OBSERVED: usize = 256;
 
+/// Where a view comes from.
+struct Origin {
+    from: u32,
+    step: String,
+    /// The slot that is not kept and that was read in the step.
+    read: Option<usize>,
+}
+
+/// A step, as its origin tells of it: what takes it, from which local state, and where its loop is.
+pub(super) struct Step {
+    pub(super) mover: &'static str,
+    pub(super) local: u32,
+    pub(super) side: Side,
+    /// The slot of which it reads a value that is not known.
+    pub(super) read: Option<usize>,
+}
+
 /// A set of views that is being closed.
 pub(super) struct Views {
     pub(super) processes: Processes,
     k: usize,
     pub(super) m: usize,
-    /// Whether processes are told apart by the order of their numbers: some have registers of their own.
-    is_ordered: bool,
+    /// How many registers each process has.
+    families: usize,
     /// Whether tickets in the own registers of processes that do not wait are forgotten.
     pub(super) is_forgetful: bool,
     /// Whether views have the order of arrivals.
@@ -34,21 +51,27 @@ pub(super) struct Views {
     pub(super) signs: [bool; 2],
     /// Whether the members are all there are.
     pub(super) is_exact: bool,
+    /// For each slot whether views have its registers. If not, a process that reads one may find anything that was in it.
+    pub(super) kept: Vec<bool>,
     ids: FxHashMap<Config, u32>,
     pub(super) list: Vec<Config>,
-    /// For each view the one it comes from, and the step.
-    origins: Vec<(u32, String)>,
+    origins: Vec<Origin>,
     /// For each view of m - 1 members the processes that others can see, and that are with it in a view of m.
     pub(super) writers: FxHashMap<Config, Writers>,
     /// The views for which there are more of them than when they were looked at.
     pub(super) with_more_writers: FxHashSet<u32>,
     /// Views that are not in the set, by their hashes, each with a view that could be extended if it were.
     pub(super) missing: Vec<(u64, u32)>,
-    /// The views with a member that reads a value which is not known.
-    readers: FxHashSet<u32>,
-    /// For each family the values that registers have held, each with its ticket, if it has one, renumbered to 1.
-    pub(super) values_of_strangers: Vec<Vec<u32>>,
+    /// The views with a process that reads a value which is not known.
+    pub(super) readers: FxHashSet<u32>,
+    /// For each slot that views do not have, or not of strangers, the values that its registers have held, each with its tickets
+    /// renumbered from 1.
+    pub(super) values: Vec<Vec<u32>>,
+    /// The first view with too many holders, if one was found.
+    crowded: Option<u32>,
     pub(super) order: Order,
+    /// How two members of a view may be related.
+    pub(super) relations: Vec<Relation>,
 }
 
 impl Views {
@@ -70,11 +93,11 @@ impl Views {
         if families > FAMILIES {
             return Err(Stop::Refused(format!("each process has more than {FAMILIES} registers")));
         }
+        let slots = processes.slots.len();
         Ok(Views {
             processes,
             k,
             m,
-            is_ordered: families > 0,
             is_forgetful: false,
             observes: false,
             tally,
@@ -82,6 +105,7 @@ impl Views {
             keeps_tally: true,
             signs: [false; 2],
             is_exact: false,
+            kept: vec![true; slots],
             ids: FxHashMap::default(),
             list: Vec::new(),
             origins: Vec::new(),
@@ -89,8 +113,11 @@ impl Views {
             with_more_writers: FxHashSet::default(),
             missing: Vec::new(),
             readers: FxHashSet::default(),
-            values_of_strangers: vec![Vec::new(); families],
+            values: vec![Vec::new(); slots],
+            families,
+            crowded: None,
             order: Order::default(),
+            relations: vec![Relation::default()],
         })
     }
 
@@ -98,8 +125,9 @@ impl Views {
         self.list.len()
     }
 
+    /// Whether processes are told apart by the order of their numbers: they have registers of their own.
     pub(super) fn has_own_registers(&self) -> bool {
-        self.is_ordered
+        self.families > 0
     }
 
     /// The family of a slot that is not shared.
@@ -114,7 +142,7 @@ impl Views {
 
     /// The number of registers that each process has.
     pub(super) fn families(&self) -> usize {
-        self.values_of_strangers.len()
+        self.families
     }
 
     /// The initial states of so many processes: several, if processes begin with a loop.
@@ -158,24 +186,28 @@ impl Views {
             self.with_more_writers.clear();
             self.missing.clear();
             self.readers.clear();
-            self.values_of_strangers.iter_mut().for_each(Vec::clear);
+            self.crowded = None;
+            self.values.iter_mut().for_each(Vec::clear);
             self.order = Order::default();
         }
     }
 
     fn close_once(&mut self, limit: usize, observer: &mut dyn FnMut(usize) -> bool) -> Result<Option<Undecided>, Stop> {
-        for family in 0..self.families() {
-            self.note_value(family, 0)?;
+        for slot in 0..self.processes.slots.len() {
+            self.note_value(slot, 0)?;
         }
         for initial in self.initial(self.m)? {
-            let initial = self.normal(&initial)?;
-            self.add(&initial, self.len() as u32, String::new)?;
+            let initial = self.normal(initial)?;
+            self.add(initial, Origin { from: self.len() as u32, step: String::new(), read: None })?;
         }
         let mut done = 0;
         let mut again: Vec<u32> = Vec::new();
         // How many views and values there were when it was last decided what to look at again.
         let mut known = (0, 0);
         loop {
+            if let Some(crowded) = self.crowded {
+                return Ok(Some(Undecided::Crowded(self.execution(crowded))));
+            }
             if self.len() > limit {
                 return Ok(Some(Undecided::TooManyViews(limit)));
             }
@@ -184,9 +216,6 @@ impl Views {
             }
             if done < self.list.len() {
                 let view = self.list[done].clone();
-                if self.holders(&view) > self.k {
-                    return Ok(Some(Undecided::Crowded(self.execution(done as u32))));
-                }
                 self.steps_of_members(&view, done, false)?;
                 self.steps_of_others(&view, done)?;
                 self.questions_of_others(&view, done)?;
@@ -197,7 +226,7 @@ impl Views {
                 self.steps_of_others(&view, number as usize)?;
             } else {
                 // A process may fit into a view only with views that were found later, or find a value that was written later.
-                let values = self.values_of_strangers.iter().map(Vec::len).sum();
+                let values = self.values.iter().map(Vec::len).sum();
                 let mut views = self.take_views_to_extend(known.0);
                 if values > known.1 {
                     views.extend(&self.readers);
@@ -216,19 +245,19 @@ impl Views {
     fn steps_of_members(&mut self, view: &Config, number: usize, again: bool) -> Result<(), Stop> {
         for mover in 0..self.m {
             let Member { local, at, .. } = view.members[mover];
-            let reads = self.reads_the_unknown(view, mover)?;
-            if reads {
+            let read = self.read_of_the_unknown(view, mover)?;
+            if read.is_some() {
                 self.readers.insert(number as u32);
             }
-            if again && !reads {
+            if again && read.is_none() {
                 continue;
             }
             for after in self.steps(view, mover)? {
                 if self.observes {
                     self.observe_waiting(view, &after, mover)?;
                 }
-                let text = || ("a process of the view", local, side(at, mover));
-                self.add_step(&after, number, text)?;
+                let step = Step { mover: "a process of the view", local, side: side(at, mover), read };
+                self.add_step(after, number, step)?;
             }
         }
         Ok(())
@@ -242,23 +271,19 @@ impl Views {
         self.ids.contains_key(view)
     }
 
-    pub(super) fn add_step(
-        &mut self,
-        after: &Config,
-        from: usize,
-        step: impl FnOnce() -> (&'static str, u32, Side),
-    ) -> Result<(), Stop> {
+    pub(super) fn add_step(&mut self, after: Config, from: usize, step: Step) -> Result<(), Stop> {
         let normal = self.normal(after)?;
         if self.contains(&normal) {
             return Ok(());
         }
-        let (mover, local, side) = step();
+        let Step { mover, local, side, read } = step;
         let (section, line) = (self.processes.section(local).begun(), self.processes.look(local, side)?.line);
-        self.add(&normal, from as u32, || format!("{mover} executes line {line} ({section})"))
+        let step = format!("{mover} executes line {line} ({section})");
+        self.add(normal, Origin { from: from as u32, step, read: read.filter(|&slot| !self.kept[slot]) })
     }
 
-    fn add(&mut self, view: &Config, from: u32, step: impl FnOnce() -> String) -> Result<(), Stop> {
-        if self.contains(view) {
+    fn add(&mut self, view: Config, origin: Origin) -> Result<(), Stop> {
+        if self.contains(&view) {
             return Ok(());
         }
         for member in 0..self.m {
@@ -268,40 +293,71 @@ impl Views {
                 self.signs = signs;
                 return Err(Stop::Stale);
             }
-            self.note_writer(view, member)?;
+            // Other views may have been extended without that relation.
+            for relation in (0..self.m).filter(|&other| other != member).map(|other| view.relation(member, other)) {
+                if !self.relations.contains(&relation) {
+                    self.relations.push(relation);
+                    return Err(Stop::Stale);
+                }
+            }
+            self.note_writer(&view, member)?;
         }
-        self.ids.insert(view.clone(), self.list.len() as u32);
-        self.list.push(view.clone());
-        self.origins.push((from, step()));
+        let number = self.list.len() as u32;
+        if self.crowded.is_none() && self.holders(&view) > self.k {
+            self.crowded = Some(number);
+        }
+        self.ids.insert(view.clone(), number);
+        self.list.push(view);
+        self.origins.push(origin);
         Ok(())
     }
 
-    /// Remembers a value that a register of a family has held. (Views do not have them all: some are forgotten.)
-    pub(super) fn note_value(&mut self, family: usize, value: u32) -> Result<(), Stop> {
-        let slot = self.shared() + family;
+    /// Remembers a value that a register has held, if views may not have it.
+    pub(super) fn note_value(&mut self, slot: usize, value: u32) -> Result<(), Stop> {
+        if self.tally == Some(slot) || self.kept[slot] && slot < self.shared() {
+            return Ok(());
+        }
         let tickets = self.processes.tables.value_tickets(slot, value);
         let closing = Closing::of(tickets, TicketSet::EMPTY, 1);
         let value = self.processes.tables.renumbered_value(slot, value, closing.image(tickets))?;
-        if !self.values_of_strangers[family].contains(&value) {
-            self.values_of_strangers[family].push(value);
+        if !self.values[slot].contains(&value) {
+            self.values[slot].push(value);
         }
         Ok(())
     }
 
     /// The steps that lead to a view.
     fn execution(&self, to: u32) -> Vec<String> {
-        let mut steps = Vec::new();
-        let mut at = to;
-        // An initial view comes from itself.
-        while self.origins[at as usize].0 != at {
-            let (from, step) = &self.origins[at as usize];
-            let members = self.list[at as usize].members.iter();
-            let sections: Vec<String> =
-                members.map(|member| self.processes.section(member.local).to_string()).collect();
-            steps.push(format!("{step}: {}", sections.join(", ")));
-            at = *from;
-        }
+        let sections = |view: &Config| {
+            let sections = view.members.iter().map(|member| self.processes.section(member.local).to_string());
+            sections.collect::<Vec<_>>().join(", ")
+        };
+        let described = |(view, origin): (&Config, &Origin)| format!("{}: {}", origin.step, sections(view));
+        let mut steps: Vec<String> = self.way_to(to).map(described).collect();
         steps.reverse();
         steps
+    }
+
+    /// The slots that are not kept and that were read on the way to the view with too many holders.
+    pub(super) fn read_on_the_way(&self) -> FxHashSet<usize> {
+        let way = self.crowded.iter().flat_map(|&view| self.way_to(view));
+        way.filter_map(|(_, origin)| origin.read).collect()
+    }
+
+    /// Whether a slot is the tally or the queue.
+    pub(super) fn is_special(&self, slot: usize) -> bool {
+        self.tally == Some(slot) || self.queue == Some(slot)
+    }
+
+    /// The views that lead to a view, the last one first, with their origins; without the initial one.
+    fn way_to(&self, view: u32) -> impl Iterator<Item = (&Config, &Origin)> {
+        let mut at = view as usize;
+        std::iter::from_fn(move || {
+            let found = (&self.list[at], &self.origins[at]);
+            // An initial view comes from itself.
+            let is_initial = found.1.from as usize == at;
+            at = found.1.from as usize;
+            (!is_initial).then_some(found)
+        })
     }
 }

@@ -148,14 +148,14 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "`woken` and the count are under the bucket's lock",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;` and `m.at(\"6\").write(&self.woken[i], true)?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").fetch_add(&self.parked, Tally::new(-1))?;` and `m.at(\"6\").write(&self.woken[i], true)?;`",
         ],
     },
     Judgement {
         reason: "the count of parked waiters stays too high, so exits take the slow path, which violates no claim",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wait: remove `m.at(\"d\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
-            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"2\").test(self.tickets.serv…g| serving == t)? { return Ok(t); }` and `m.at(\"a\").fetch_add(&self.parked, 1)?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: remove `m.at(\"d\").fetch_add(&self.parked, Tally::new(-1))?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `if m.at(\"2\").test(self.tickets.serv…g| serving == t)? { return Ok(t); }` and `m.at(\"a\").fetch_add(&self.parked, Tally::new(1))?;`",
         ],
     },
     Judgement {
@@ -343,7 +343,7 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "others look at these registers only under the bucket's lock",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: swap `m.at(\"6\").write(&self.asleep[i], false)?;` and `m.at(\"6\").fetch_add(&self.parked, Tally::new(-1))?;`",
             "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.woken[p], false)?;` and `m.at(\"e\").write(&self.wants[p], t)?;`",
             "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"e\").write(&self.wants[p], t)?;` and `m.at(\"e\").write(&self.asleep[p], true)?;`",
         ],
@@ -351,8 +351,8 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "the count is too high, so exits take the slow path, which violates no claim",
         keys: &[
-            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;`",
-            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"d\").fetch_add(&self.parked, 1_u64.wrapping_neg())?;` and `self.bucket.exit(m, p, &())?;`",
+            "ticket_sleeping.rs TicketSleeping::wake: remove `m.at(\"6\").fetch_add(&self.parked, Tally::new(-1))?;`",
+            "ticket_sleeping.rs TicketSleeping::wait: swap `m.at(\"d\").fetch_add(&self.parked, Tally::new(-1))?;` and `self.bucket.exit(m, p, &())?;`",
             "ticket_sleeping.rs TicketSleeping::exit: `m.at(\"4\").test(&self.parked, |parked| parked == 0)?` -> `false`",
         ],
     },

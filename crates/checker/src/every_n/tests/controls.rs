@@ -2,7 +2,7 @@
 use doorway_memory::{Exclusion, Memory, Pid, Space, Tally, Ticket, Value};
 
 use super::{
-    super::{Precision, Undecided, closed, every_n},
+    super::{Precision, Undecided, closed, every_n, kept::Kept},
     gottlieb, queue, ticket_k,
 };
 use crate::{Model, Property, Subject};
@@ -10,13 +10,13 @@ use crate::{Model, Property, Subject};
 /// Asserts that a view of two processes has two holders; of a lock that is wrong, a view of three has, too, but there are many.
 fn is_crowded(make: impl Fn(usize) -> Option<Subject>) {
     for is_forgetful in [false, true] {
-        let found = closed(&make, 1, Precision { m: 2, is_forgetful }, false, &mut |_| true).unwrap();
+        let found = closed(&make, 1, Precision { m: 2, is_forgetful, kept: Kept::ALL }, false, &mut |_| true).unwrap();
         assert!(matches!(found.undecided, Some(Undecided::Crowded(_))), "{:?}", found.undecided);
     }
 }
 
 /// Whether at most one of `n` processes is a holder.
-fn excludes(n: usize, make: impl Fn(usize) -> Option<Subject>) -> bool {
+pub(super) fn excludes(n: usize, make: impl Fn(usize) -> Option<Subject>) -> bool {
     let model = Model::new(n).only([Property::Exclusion]);
     make(n).unwrap().check(&model).unwrap().holds(Property::Exclusion)
 }

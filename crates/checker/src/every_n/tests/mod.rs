@@ -1,7 +1,8 @@
 //! What must be decided for every number of processes, and what must not; `covering.rs` has the test that nothing is missing,
-//! `controls.rs` the locks that are wrong, or not what the argument needs.
+//! `controls.rs` the locks that are wrong, or not what the argument needs, and `sleeping.rs` both for the lock with parked waiters.
 mod controls;
 mod covering;
+mod sleeping;
 
 use doorway_algorithms::{
     Size,
@@ -11,7 +12,7 @@ use doorway_algorithms::{
 };
 use doorway_memory::Property;
 
-use super::{EveryN, Precision, Undecided, closed, every_n};
+use super::{EveryN, Precision, Undecided, closed, every_n, kept::Kept};
 use crate::Subject;
 
 fn ticket_lock(n: usize) -> Option<Subject> {
@@ -61,7 +62,7 @@ fn ticket_locks_exclude_and_serve_in_order_for_every_n() {
 #[test]
 #[ignore = "1 minute"]
 fn a_ticket_lock_for_three_excludes_for_every_n() {
-    let precision = Precision { m: 4, is_forgetful: true };
+    let precision = Precision { m: 4, is_forgetful: true, kept: Kept::ALL };
     let found = closed(&ticket_k(3), 3, precision, false, &mut |_| true).unwrap();
     assert_eq!((found.views(), found.undecided), (400_160, None));
 }
