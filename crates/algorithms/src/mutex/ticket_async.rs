@@ -36,7 +36,8 @@
 //!
 //! Guarantees: those of `ticket`, except that a process can starve at the list. No wake-up and no turn is lost, also if
 //! tasks are aborted while they wait or after their turn has come: that would be a deadlock. A release that does not find
-//! `fenced` executes no fence; line b compensates for that with store buffers.
+//! `fenced` executes no fence; line b compensates for that with store buffers. From three processes on, two that abort for
+//! ever, each after its turn has come, can starve a third one at the list's lock while nobody enters.
 use alloc::vec::Vec;
 use core::ops::ControlFlow::{Break, Continue};
 
@@ -59,7 +60,14 @@ pub const ABOUT: About = About {
     source: "this project",
     default_n: 2,
     primitives: &["read", "write", "fetch-and-add", "swap", "barrier"],
-    claims: &[holds(Exclusion), holds(DeadlockFreedom), holds(Fcfs), bypass(Some(0)), lacks(WaitFreeDoorway)],
+    claims: &[
+        holds(Exclusion),
+        holds(DeadlockFreedom),
+        holds(Fcfs),
+        bypass(Some(0)),
+        lacks(WaitFreeDoorway),
+        lacks(DeadlockFreedom).under(&[Aborts]).from(3, 1),
+    ],
     tolerates: &[Tso, Aborts],
     remark: "no wake-up is lost, also if tasks are cancelled",
     pinned: &[

@@ -142,6 +142,19 @@ fn ticket_async_is_correct_for_three() {
     assert!(all.iter().all(|&property| report.holds(property)), "{report}");
 }
 
+/// Two tasks that are cancelled for ever, each after its turn has come, starve a third one at the lock of the list.
+#[test]
+#[ignore = "3 minutes, 2 GB"]
+fn ticket_async_with_aborts_starves_a_releasing_task_for_three() {
+    let report = report_k("ticket-async", 3, None, |model| model.forget().aborts());
+    assert_eq!((report.states, report.incomplete.as_ref()), (31_176_558, None));
+    assert!([Property::Exclusion, Property::Fcfs, Property::Fife].iter().all(|&p| report.holds(p)), "{report}");
+    let finding = report.finding(Property::DeadlockFreedom);
+    let execution = finding.execution.as_ref().expect("it fails");
+    let cycle = &execution.steps[execution.cycle_at.expect("it stays so")..];
+    assert!(cycle.iter().filter(|step| step.process == 0).all(|step| step.access == "swap(lock, true) = true"));
+}
+
 /// Complete, as the ones before.
 #[test]
 #[ignore = "2 minutes, 1 GB"]
