@@ -51,7 +51,8 @@ impl Graph {
         for (actor, target) in &path {
             let n = self.model.n;
             let is_it = |(other, state): &(Actor, Fields)| other == actor && state[..n] == target[..n];
-            match self.moves(program, &starts[starts.len() - 1]).into_iter().find(is_it) {
+            let moves = self.moves(program, &starts[starts.len() - 1]);
+            match moves.and_then(|moves| moves.into_iter().find(is_it)) {
                 Some((_, next)) => starts.push(next),
                 None => break,
             }
@@ -62,7 +63,7 @@ impl Graph {
             // At the end of the path, or somewhere on it.
             let back = random.below(2) * random.below(starts.len());
             let start = starts[starts.len() - 1 - back].clone();
-            let walked = self.walk(program, &mut random, start, length, burst);
+            let Some(walked) = self.walk(program, &mut random, start, length, burst) else { break };
             let locals = self.automaton.locals();
             in_vain = if locals > known { 0 } else { in_vain + walked.max(1) };
             (known, steps) = (locals, steps + walked);
@@ -74,7 +75,8 @@ impl Graph {
         live
     }
 
-    /// A random execution, in which a process takes `burst` steps in a row on the average. Returns the number of steps.
+    /// A random execution, in which a process takes `burst` steps in a row on the average. Returns the number of steps; none if
+    /// the source is at fault: the search comes there too, and says how.
     fn walk(
         &mut self,
         program: &dyn Program,
@@ -82,28 +84,28 @@ impl Graph {
         start: Fields,
         length: usize,
         burst: usize,
-    ) -> usize {
+    ) -> Option<usize> {
         let mut state = start;
         let mut process: Pid = 0;
         for step in 0..length {
-            let mut moves = self.moves(program, &state);
+            let mut moves = self.moves(program, &state)?;
             if random.below(burst) == 0 {
                 process = random.below(self.model.n);
             }
             let own: Vec<usize> = (0..moves.len()).filter(|&to| moves[to].0.pid() == process).collect();
             let to = match (own.len(), moves.len()) {
-                (0, 0) => return step,
+                (0, 0) => return Some(step),
                 (0, all) => random.below(all),
                 (all, _) => own[random.below(all)],
             };
             state = moves.swap_remove(to).1;
         }
-        length
+        Some(length)
     }
 
-    /// The steps that lead from a state to others. There are none if one of them depends on a forgotten ticket, or if the source
-    /// is at fault: the search comes there too, and says how.
-    fn moves(&mut self, program: &dyn Program, state: &Fields) -> Vec<(Actor, Fields)> {
+    /// The steps that lead from a state to others; no list if the source is at fault, and an empty one if a step depends on a
+    /// forgotten ticket.
+    fn moves(&mut self, program: &dyn Program, state: &Fields) -> Option<Vec<(Actor, Fields)>> {
         let mut out = Successors::in_one_list();
         loop {
             out.clear();
@@ -111,12 +113,11 @@ impl Graph {
             if out.missing.is_empty() {
                 break;
             }
-            let mut learn = |missing| {
-                let learnt = self.automaton.learn(program, missing);
-                learnt.is_ok() && !self.automaton.depended_on_forgotten()
-            };
-            if !out.missing.drain(..).all(&mut learn) {
-                return Vec::new();
+            for missing in out.missing.drain(..) {
+                self.automaton.learn(program, missing).ok()?;
+                if self.automaton.depended_on_forgotten() {
+                    return Some(Vec::new());
+                }
             }
             if !self.layout.holds(&self.automaton) {
                 self.layout = Layout::of(&self.automaton);
@@ -126,6 +127,6 @@ impl Graph {
         let actors = moves.map(|(actor, _)| self.packing.unpack((*actor).into()));
         let arrivals = out.to[0].chunks_exact(self.layout.words + 1);
         let unpack = |arrival: &[u64]| self.layout.fields.iter().map(|field| field.get(&arrival[1..])).collect();
-        std::iter::zip(actors, arrivals.map(unpack)).collect()
+        Some(std::iter::zip(actors, arrivals.map(unpack)).collect())
     }
 }

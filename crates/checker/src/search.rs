@@ -163,6 +163,9 @@ impl Graph {
             return Err(Ended::Restart(Restart::Live(graph.scout(program, &[]))));
         }
         graph.search(program, edges)?;
+        if graph.automaton.has_more_live() {
+            return Err(Ended::Restart(Restart::Live(graph.scout(program, &[]))));
+        }
         graph.automaton.replay(program)?;
         graph.freeze();
         Ok(graph)

@@ -192,8 +192,10 @@ impl<'a> Expansion<'a> {
             let field = automaton.n() + reg;
             moved |= automaton.has_tickets() && automaton.tickets(field, value) != automaton.tickets(field, written);
         }
-        let touched = if accesses { RegisterSet::of(reg) } else { RegisterSet::default() };
-        moved |= self.clear(&state, &mut after, p, touched);
+        if automaton.forgets_registers() {
+            let touched = if accesses { RegisterSet::of(reg) } else { RegisterSet::default() };
+            moved |= self.clear(&state, &mut after, p, touched);
+        }
         self.count_passage(&mut after, info);
         if let Some(cache) = self.model.cache {
             self.touch(cache, p, local, value, &mut after);

@@ -7,7 +7,6 @@ use crate::{automaton::RegisterSet, graph::Graph};
 impl Expansion<'_> {
     /// Gives registers their initial values that were live for process `p` before a step, or that it has written, and that no
     /// process may read after it. Returns whether tickets changed.
-    #[inline]
     pub(super) fn clear<const W: usize>(
         &self,
         before: &State<W>,
