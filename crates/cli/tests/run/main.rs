@@ -69,7 +69,10 @@ impl Home {
         }
         fs::set_permissions(&self.0, fs::Permissions::from_mode(0o755)).unwrap();
         let program = self.path("program");
-        fs::copy(env!("CARGO_BIN_EXE_doorway"), &program).unwrap();
+        // By another process: a file that is open for writing cannot be executed, and a child that another test starts at this
+        // moment would have the descriptor too.
+        let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_doorway")).arg(&program).status().unwrap();
+        assert!(copied.success());
         Some(program)
     }
 
