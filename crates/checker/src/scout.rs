@@ -108,6 +108,9 @@ impl Graph {
     fn moves(&mut self, program: &dyn Program, state: &Fields) -> Option<Vec<(Actor, Fields)>> {
         let mut out = Successors::in_one_list();
         loop {
+            if !self.layout.holds(&self.automaton) {
+                self.layout = Layout::of(&self.automaton);
+            }
             out.clear();
             Expansion::of(self).expand(&self.layout.pack(state), &mut out);
             if out.missing.is_empty() {
@@ -118,9 +121,6 @@ impl Graph {
                 if self.automaton.depended_on_forgotten() {
                     return Some(Vec::new());
                 }
-            }
-            if !self.layout.holds(&self.automaton) {
-                self.layout = Layout::of(&self.automaton);
             }
         }
         let moves = out.edges.iter().filter(|(_, shard)| *shard != SELF);
