@@ -276,8 +276,8 @@ impl Model {
     /// This is exact. Which registers a process may still read follows from the steps it can take; and every step that
     /// sees old tickets is executed for all orders and gaps that they can have. If a step turns out to depend on a value that
     /// was forgotten, the search starts again and forgets less. The verdicts are the same. Locks that spin on registers of
-    /// their own, or leave tickets in registers, have several times fewer states, others as many as without, and a few have up
-    /// to a third more. For a small search it is not worth the time.
+    /// their own, or leave tickets in registers, have several times fewer states, others as many as without. For a small search
+    /// it is not worth the time.
     ///
     /// ```
     /// use doorway_algorithms::kexclusion::k_bakery::KBakery;

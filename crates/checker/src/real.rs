@@ -11,7 +11,7 @@ use crate::{
     actor::Actor,
     choice::Choice,
     error::Error,
-    execution::{Execution, Path, Step},
+    execution::{Execution, Path},
     graph::{Graph, Id},
     judge::{Judge, StateSet},
     machine::Machine,
@@ -29,7 +29,7 @@ pub(crate) fn realise(
 ) -> Result<Option<Execution>, Error> {
     let renumbers = graph.automaton.has_tickets() && !model.has_real_tickets();
     let mut machine = Machine::new(program, &graph.automaton.registers, model);
-    let mut shown = Shown::new(program, graph.automaton.registers_not_raised(), model);
+    let mut steps = Vec::with_capacity(path.steps.len());
     let mut from = graph.initial;
     let mut tickets = Vec::new();
     for (i, &(actor, target)) in path.steps.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(crate) fn realise(
             tickets = machine.sorted_tickets();
         }
         match machine.step_to(actor, graph, model, target)? {
-            Some(step) => shown.choices.push(step.choice),
+            Some(step) => steps.push(step),
             None if renumbers => return Ok(None),
             // Without renumbering every path is that of an execution, so the process did something else this time.
             None => return Err(graph.nondeterminism(actor.pid(), from)),
@@ -50,50 +50,54 @@ pub(crate) fn realise(
     {
         return Ok(None);
     }
-    shown.execution(path.cycle_at).map(Some)
+    let execution = Execution { steps, cycle_at: path.cycle_at };
+    if !model.forgets {
+        return Ok(Some(execution));
+    }
+    let whole = with_nothing_forgotten(program, &graph.automaton.registers_not_raised(), model, execution)?;
+    whole.map(Some).ok_or_else(|| graph.nondeterminism(0, from))
 }
 
-/// An execution as it is shown, in which nothing is forgotten: registers hold what was written last, and the initial tickets
-/// are as they are.
-struct Shown<'a> {
-    program: &'a dyn Program,
-    registers: Vec<Register>,
-    model: &'a Model,
-    choices: Vec<Choice>,
+/// The same execution with nothing forgotten: registers hold what was written last, and the initial tickets are as they are. None
+/// if a process does something else this time.
+///
+/// A cycle of states in which something is forgotten need not return to the same state. What is written in a round is the same
+/// in every round, so the second one returns, unless tickets grow.
+fn with_nothing_forgotten(
+    program: &dyn Program,
+    registers: &[Register],
+    model: &Model,
+    execution: Execution,
+) -> Result<Option<Execution>, Error> {
+    let mut choices: Vec<Choice> = execution.steps.iter().map(|step| step.choice).collect();
+    let once = taken(Machine::new(program, registers, model), &choices, execution.cycle_at)?;
+    let (Some((execution, false)), Some(at)) = (&once, execution.cycle_at) else {
+        return Ok(once.map(|(execution, _)| execution));
+    };
+    let second = choices.len();
+    choices.extend_from_within(at..);
+    let twice = taken(Machine::new(program, registers, model), &choices, Some(second))?;
+    Ok(twice.map(|(twice, returns)| if returns { twice } else { execution.clone() }))
 }
 
-impl<'a> Shown<'a> {
-    fn new(program: &'a dyn Program, registers: Vec<Register>, model: &'a Model) -> Shown<'a> {
-        Shown { program, registers, model, choices: Vec::new() }
-    }
-
-    fn execution(mut self, cycle_at: Option<usize>) -> Result<Execution, Error> {
-        let (steps, has_returned) = self.taken(cycle_at)?;
-        let Some(at) = cycle_at.filter(|_| !has_returned) else { return Ok(Execution { steps, cycle_at }) };
-        // What is written in a round is the same in every round, so that the second one returns.
-        let end = self.choices.len();
-        self.choices.extend_from_within(at..);
-        let (again, has_returned) = self.taken(Some(end))?;
-        Ok(if has_returned {
-            Execution { steps: again, cycle_at: Some(end) }
-        } else {
-            Execution { steps, cycle_at } // tickets have grown
-        })
-    }
-
-    /// The steps, and whether they return to the state in which the cycle begins.
-    fn taken(&self, cycle_at: Option<usize>) -> Result<(Vec<Step>, bool), Error> {
-        let mut machine = Machine::new(self.program, &self.registers, self.model);
-        let mut steps = Vec::with_capacity(self.choices.len());
-        let mut start = None;
-        for (i, &choice) in self.choices.iter().enumerate() {
-            if cycle_at == Some(i) {
-                start = Some(machine.clone());
-            }
-            steps.push(machine.take(choice)?.ok_or_else(|| Error::Choice(format!("`{choice}` did not happen again")))?);
+/// The execution of these choices, and whether it returns to the state in which its cycle begins. None if one of them is not
+/// possible.
+fn taken(
+    mut machine: Machine<'_>,
+    choices: &[Choice],
+    cycle_at: Option<usize>,
+) -> Result<Option<(Execution, bool)>, Error> {
+    let mut steps = Vec::with_capacity(choices.len());
+    let mut start = None;
+    for (i, &choice) in choices.iter().enumerate() {
+        if cycle_at == Some(i) {
+            start = Some(machine.counted());
         }
-        Ok((steps, start.is_none_or(|start| start.is_in_the_state_of(&machine))))
+        let Some(step) = machine.take(choice)? else { return Ok(None) };
+        steps.push(step);
     }
+    let returns = start.is_none_or(|start| start == machine.counted());
+    Ok(Some((Execution { steps, cycle_at }, returns)))
 }
 
 /// Whether a cycle, executed once from a state with the tickets `before`, can be repeated for ever. It cannot if every

@@ -55,8 +55,6 @@ pub(crate) enum Stop {
 /// Why an attempt to search ended without a graph.
 enum Ended {
     Restart(Restart),
-    /// A step was learnt by which more registers are live.
-    MoreLive(Culprit),
     Failed(Box<Failure>),
 }
 
@@ -135,7 +133,6 @@ impl Graph {
             match Self::attempt(program, registers.clone(), &model, edges, assumed.clone()) {
                 Ok(graph) => return Ok(graph),
                 Err(Ended::Failed(failure)) => return Err(failure.error),
-                Err(Ended::MoreLive(_)) => unreachable!("the search says which ones"),
                 Err(Ended::Restart(Restart::EveryOrder)) => model.every_order = true,
                 Err(Ended::Restart(Restart::Wider)) => {
                     width += 1;
@@ -286,7 +283,8 @@ impl Graph {
             }
             // No state is wrong yet, so that the other steps of these states could be learnt too.
             if let Some(culprit) = first {
-                return Err(Ended::MoreLive(culprit));
+                let path = self.path_to(&culprit).unwrap_or_default();
+                return Err(Ended::Restart(Restart::Live(self.scout(program, &path.steps))));
             }
             if !self.layout.holds(&self.automaton) {
                 self.widen()?;
@@ -320,18 +318,12 @@ impl Graph {
         })
     }
 
-    /// Adds an execution that leads to the step of the culprit, or learns from it which registers are live.
+    /// Adds an execution that leads to the step of the culprit.
     fn with_execution(&mut self, program: &dyn Program, ended: Ended) -> Ended {
-        let (error, culprit) = match ended {
-            Ended::Restart(_) => return ended,
-            Ended::MoreLive(culprit) => {
-                let path = self.path_to(&culprit).unwrap_or_default();
-                return Ended::Restart(Restart::Live(self.scout(program, &path.steps)));
-            }
-            Ended::Failed(failure) => match *failure {
-                Failure { error, culprit: Some(culprit) } => (error, culprit),
-                Failure { error, culprit: None } => return error.into(),
-            },
+        let Ended::Failed(failure) = ended else { return ended };
+        let (error, culprit) = match *failure {
+            Failure { error, culprit: Some(culprit) } => (error, culprit),
+            Failure { error, culprit: None } => return error.into(),
         };
         let Error::Broken { process, section, line, fault, .. } = error else { return error.into() };
         let path = self.path_to(&culprit);

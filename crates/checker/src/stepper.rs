@@ -267,7 +267,7 @@ impl<'a> Stepper<'a> {
     #[must_use]
     pub fn fingerprint(&self) -> u128 {
         fingerprint(|hasher| {
-            self.machine.hash_state(hasher);
+            self.machine.counted().hash(hasher);
             self.machine.hash_caches(hasher);
             (self.crashed, &self.order).hash(hasher);
         })
@@ -277,7 +277,7 @@ impl<'a> Stepper<'a> {
     /// buffers.
     #[must_use]
     pub fn state_fingerprint(&self) -> u128 {
-        fingerprint(|hasher| self.machine.hash_state(hasher))
+        fingerprint(|hasher| self.machine.counted().hash(hasher))
     }
 
     fn is_crashed(&self, p: Pid) -> bool {

@@ -18,7 +18,7 @@ use crate::{
     view::Word,
 };
 
-/// A set of registers. Registers beyond the first [`MOST`](Self::MOST) count as being in every set.
+/// A set of registers. It has none beyond the first [`MOST`](Self::MOST), which are never forgotten.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct RegisterSet([u64; RegisterSet::WORDS]);
 
@@ -86,8 +86,8 @@ impl Automaton {
         live.copied().unwrap_or_default()
     }
 
-    /// Whether a register can be given its initial value in any state: not if that has a ticket, whose position among
-    /// the others would depend on the state; and not the register in which the search itself counts.
+    /// Whether a register can be forgotten: not if its value then has a ticket that is not forgotten, whose position among the
+    /// others would depend on the state; and not the register in which the search itself counts.
     #[inline]
     pub(crate) fn can_be_cleared(&self, reg: usize) -> bool {
         reg < RegisterSet::MOST

@@ -11,7 +11,8 @@ use doorway_memory::{Tally, Ticket, Value, ticket_comparisons};
 
 use super::{
     Stop,
-    process::{Entry, On, Processes, Side, Symbolic},
+    execution::Symbolic,
+    process::{Entry, On, Processes, Side},
     tables::Local,
 };
 use crate::{

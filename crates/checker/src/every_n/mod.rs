@@ -17,7 +17,8 @@
 //! | | |
 //! |---|---|
 //! | `registers.rs` | which registers are shared, and which are one of each process |
-//! | `process.rs` | the steps of one process, whatever its number; and the tests that this is all that they depend on |
+//! | `process.rs` | the steps of one process, whatever its number |
+//! | `execution.rs` | executing the source, and the tests that steps depend on nothing else |
 //! | `dead.rs` | what processes have observed and do not need |
 //! | `tables.rs` | local states and values, numbered |
 //! | `config.rs` | what a view has; adding and forgetting a process |
@@ -29,6 +30,7 @@
 //! | `kept.rs` | which registers views have |
 mod config;
 mod dead;
+mod execution;
 mod extension;
 mod kept;
 mod order;

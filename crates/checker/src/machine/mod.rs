@@ -1,4 +1,7 @@
-//! The algorithm, executed step by step with real ticket numbers.
+//! The algorithm, executed step by step with real ticket numbers. `counterpart.rs` has the states of a graph that stand for its
+//! states.
+mod counterpart;
+
 use std::{
     collections::VecDeque,
     hash::{Hash, Hasher},
@@ -8,17 +11,14 @@ use doorway_memory::{Home, Pid, Ticket, Value};
 
 use crate::{
     access::{Access, Op},
-    actor::Actor,
-    automaton::{self, Need, RegisterSet, UNLIMITED},
-    buffers::Write,
+    automaton::{self, UNLIMITED},
     choice::Choice,
     error::Error,
     execution::{Remote, Step},
-    graph::{Graph, Id},
     model::{Model, Setting},
     program::{Program, Section, is_being_reaped},
     registers::Register,
-    tickets::{self, Numbering},
+    tickets,
     view::Word,
 };
 
@@ -338,31 +338,14 @@ impl<'a> Machine<'a> {
         self.program.rule(k, &processes)
     }
 
-    /// Whether the checker counts the states of the two as one if nothing is forgotten.
-    pub(crate) fn is_in_the_state_of(&self, other: &Machine<'_>) -> bool {
+    /// What the checker counts as one state, if nothing is forgotten.
+    pub(crate) fn counted(&self) -> impl Eq + Hash + use<> {
         let bits = |history: &[Word]| history.iter().map(|word| word.bits).collect::<Vec<u64>>();
-        let processes = |machine: &Machine<'_>| -> Vec<(Section, u32, Vec<u64>)> {
-            machine.processes.iter().map(|(section, passages, history)| (*section, *passages, bits(history))).collect()
-        };
-        let buffers = |machine: &Machine<'_>| -> Vec<Vec<(usize, u64)>> {
-            machine.buffers.iter().map(|b| b.iter().map(|write| (write.reg, write.word)).collect()).collect()
-        };
-        (&self.words, &self.writers) == (&other.words, &other.writers)
-            && processes(self) == processes(other)
-            && buffers(self) == buffers(other)
-    }
-
-    /// Hashes what the checker counts as one state.
-    pub(crate) fn hash_state(&self, hasher: &mut impl Hasher) {
-        (&self.words, &self.writers).hash(hasher);
-        for (section, passages, history) in &self.processes {
-            (section, passages, history.len()).hash(hasher);
-            history.iter().for_each(|word| word.bits.hash(hasher));
-        }
-        for buffer in &self.buffers {
-            buffer.len().hash(hasher);
-            buffer.iter().for_each(|write| (write.reg, write.word).hash(hasher));
-        }
+        let processes = self.processes.iter();
+        let processes = processes.map(|(section, passages, history)| (*section, *passages, bits(history)));
+        let written = |buffer: &VecDeque<Buffered>| buffer.iter().map(|write| (write.reg, write.word)).collect();
+        let buffers: Vec<Vec<(usize, u64)>> = self.buffers.iter().map(written).collect();
+        (self.words.clone(), self.writers.clone(), processes.collect::<Vec<_>>(), buffers)
     }
 
     /// Hashes the caches.
@@ -373,47 +356,6 @@ impl<'a> Machine<'a> {
     pub(crate) fn next_access(&self, p: Pid) -> Result<Option<Access>, Error> {
         let (section, _, history) = &self.processes[p];
         automaton::look(self.program, p, *section, history.clone(), self.setting).map(|(access, _)| access)
-    }
-
-    /// Takes a step of `actor` that leads to `target`, if there is one.
-    ///
-    /// A read of a register that is being written may return any value: the one that leads there is found by trying.
-    pub(crate) fn step_to(
-        &mut self,
-        actor: Actor,
-        graph: &Graph,
-        model: &Model,
-        target: Id,
-    ) -> Result<Option<Step>, Error> {
-        let arrived =
-            |machine: &mut Machine<'_>| machine.counted_as(graph, model).as_ref() == Some(&graph.contents(target));
-        let p = match actor {
-            Actor::Process(p) => p,
-            Actor::Buffer(p) => return Ok(self.become_visible(p).filter(|_| arrived(self))),
-            Actor::Interruption(p) => {
-                let local = graph.layout.fields[p].get(&graph.state(target));
-                let section = graph.automaton.step_info(p, local).section;
-                let step = match section {
-                    Section::Reap => Some(self.die(p)),
-                    Section::Abort => self.abort(p),
-                    _ => self.expire(p),
-                };
-                return Ok(step.filter(|_| arrived(self)));
-            }
-            Actor::Crash(p) => return Ok(Some(self.crash(p))),
-        };
-        if !self.can_step(p)? {
-            return Ok(None);
-        }
-        for value in 0..self.values_seen(p)?.map_or(1, |values| values.len()) {
-            let mut trial = self.clone();
-            let step = trial.step_seeing_value(p, value)?;
-            if arrived(&mut trial) {
-                *self = trial;
-                return Ok(Some(step));
-            }
-        }
-        Ok(None)
     }
 
     /// Does what was chosen, if it is possible.
@@ -464,90 +406,5 @@ impl<'a> Machine<'a> {
             tickets::collect(self.registers[write.reg].kind, write.word, &mut real);
         }
         real
-    }
-
-    /// Forgets registers and tickets as the graph's search has after this step.
-    fn forget(&mut self, graph: &Graph) {
-        if graph.automaton.forgets_registers() {
-            let processes = self.processes.iter().enumerate();
-            let live = processes.fold(RegisterSet::default(), |live, (p, (section, passages, history))| {
-                live.union(graph.automaton.live_in(p, *section, *passages, history))
-            });
-            let all = (0..self.words.len()).map(RegisterSet::of).fold(RegisterSet::default(), RegisterSet::union);
-            for reg in all.without(live).registers().filter(|&reg| graph.automaton.can_be_cleared(reg)) {
-                let Register { init, kind, .. } = &self.registers[reg];
-                // If the initial tickets are raised, zero is not forgotten, and one is.
-                let old = Ticket::of_word(graph.automaton.raised().min(1));
-                self.words[reg] = (kind.renumber)(*init, &mut |_| old);
-            }
-        }
-        if graph.automaton.raised() > 0 {
-            self.floor = self.floor.max(u64::from(graph.automaton.wide) + 1);
-        }
-        while graph.automaton.forgets() {
-            let floor = self.next_floor(graph);
-            if floor == self.floor {
-                break;
-            }
-            self.floor = floor;
-        }
-    }
-
-    /// The floor below which tickets are forgotten, given that those below the present one are.
-    fn next_floor(&self, graph: &Graph) -> u64 {
-        let (all, mut needed) = (self.real_tickets(), Vec::new());
-        for (p, (section, _, history)) in self.processes.iter().enumerate() {
-            let mut known = Vec::new();
-            history.iter().for_each(|word| tickets::collect(word.kind, word.bits, &mut known));
-            for &need in graph.automaton.needs_of_real(p, *section, history, self.floor) {
-                let mut tickets = if need.has_local() { known.clone() } else { Vec::new() };
-                need.registers().for_each(|reg| {
-                    tickets::collect(self.registers[reg].kind, self.words[reg], &mut tickets);
-                });
-                if need == Need::ALL_LOCAL {
-                    needed.extend(known.iter().copied());
-                }
-                needed.extend(tickets.into_iter().max());
-            }
-        }
-        let known = |tickets: Vec<u64>| tickets.into_iter().filter(|&ticket| ticket >= self.floor);
-        let largest = known(all.clone()).max();
-        let floor = known(needed).chain(largest).min().unwrap_or(self.floor);
-        let wide = graph.automaton.wide;
-        let is_near_zero =
-            Numbering::closing_real(&all, 0, wide).number(floor).is_none_or(|number| number <= wide.into());
-        if self.floor > 0 || !is_near_zero { floor } else { 0 }
-    }
-
-    /// The fields of the graph's state that stands for this one; none if one of them never occurs in the graph. It has to be
-    /// called after every step, since tickets are forgotten step by step.
-    pub(crate) fn counted_as(&mut self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
-        self.forget(graph);
-        let numbering = if model.has_real_tickets() {
-            Numbering::between(Default::default(), Default::default())
-        } else {
-            let numbering = Numbering::closing_real(&self.real_tickets(), self.floor, graph.automaton.wide);
-            if graph.automaton.raised() > 0 { numbering.keeping_zero() } else { numbering }
-        };
-        let locals = self.processes.iter().enumerate().map(|(p, (section, passages, history))| {
-            let history: Vec<Word> = history.iter().map(|word| Word { bits: numbering.apply(word), ..*word }).collect();
-            graph.automaton.known_local(p, *section, *passages, &history)
-        });
-        let mut locals: Vec<Option<u32>> = locals.collect();
-        if model.symmetric {
-            locals.sort_unstable();
-        }
-        let values = std::iter::zip(self.registers, &self.words).enumerate().map(|(reg, (register, &word))| {
-            graph.automaton.known_value(reg, numbering.apply_to(register.kind, word), self.writers[reg])
-        });
-        let buffers = self.buffers.iter().enumerate().map(|(p, buffer)| {
-            let write = |write: &Buffered| {
-                let word = numbering.apply_to(self.registers[write.reg].kind, write.word);
-                Some((write.reg as u32, graph.automaton.known_value(write.reg, word, None)?))
-            };
-            let writes: Option<Vec<Write>> = buffer.iter().map(write).collect();
-            graph.automaton.buffers(p).known(&writes?)
-        });
-        locals.into_iter().chain(values).chain(buffers).collect()
     }
 }
