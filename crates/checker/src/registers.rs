@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use doorway_memory::{Home, Index, Name, Queue, Space, Ticket, Value};
+use doorway_memory::{Cyclic, Home, Index, Name, Queue, Space, Ticket, Value};
 
 use crate::{model::Model, view::View};
 
@@ -42,12 +42,21 @@ pub(crate) struct Register {
     pub(crate) home: Home,
     pub(crate) init: u64,
     pub(crate) kind: Kind,
+    /// The ring that it belongs to, if it does.
+    pub(crate) ring: Option<Ring>,
+}
+
+/// Registers that cyclic numbers select.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ring {
+    pub(crate) first: usize,
+    pub(crate) len: usize,
 }
 
 impl Register {
     /// A register in which the checker itself counts.
     pub(crate) fn counter(name: &'static str) -> Register {
-        Register { name: Name::new(name), home: Home::Nobody, init: 0, kind: Kind::of::<u64>() }
+        Register { name: Name::new(name), home: Home::Nobody, init: 0, kind: Kind::of::<u64>(), ring: None }
     }
 }
 
@@ -55,6 +64,7 @@ impl Register {
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) renumber: fn(u64, &mut dyn FnMut(Ticket) -> Ticket) -> u64,
+    pub(crate) rotate: fn(u64, &mut dyn FnMut(Cyclic) -> Cyclic) -> u64,
     pub(crate) show: fn(u64) -> String,
     pub(crate) domain: fn(&[Ticket]) -> Option<Vec<u64>>,
     pub(crate) tally: fn(u64) -> Option<i64>,
@@ -72,6 +82,7 @@ impl Kind {
         }
         Kind {
             renumber: |word, f| T::of_word(word).map_tickets(f).to_word(),
+            rotate: |word, f| T::of_word(word).map_cyclic(f).to_word(),
             show: |word| Show(T::of_word(word)).to_string(),
             domain: |tickets| Some(T::domain(tickets)?.into_iter().map(T::to_word).collect()),
             tally: |word| T::of_word(word).tally(),
@@ -98,7 +109,13 @@ pub struct Handle<T> {
 impl Space for Registers {
     type Mem = View;
     fn register<T: Value>(&mut self, name: Name, home: Home, init: T) -> Handle<T> {
-        self.list.push(Register { name, home, init: init.to_word(), kind: Kind::of::<T>() });
+        self.list.push(Register { name, home, init: init.to_word(), kind: Kind::of::<T>(), ring: None });
         Handle { register: self.list.len() as u32 - 1, space: self.space, of: PhantomData }
+    }
+    fn ring<T: Value>(&mut self, name: &'static str, len: usize, init: impl Fn(usize) -> T) -> Vec<Handle<T>> {
+        let ring = Ring { first: self.list.len(), len };
+        let handles = (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init(i))).collect();
+        self.list[ring.first..].iter_mut().for_each(|register| register.ring = Some(ring));
+        handles
     }
 }

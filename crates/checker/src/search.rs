@@ -74,6 +74,8 @@ enum Restart {
     Remember(Option<Forgetting>),
     /// More registers are live, so that these keep their values.
     Live(Live),
+    /// A step depends on which cyclic number is called 0, so states are not rotated.
+    NoRotation,
 }
 
 /// The process whose step is at fault.
@@ -120,7 +122,7 @@ impl Graph {
     ) -> Result<Graph, Error> {
         let mut model = model.clone();
         let mut width = 0;
-        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None };
+        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None, rotates: true };
         if model.forgets_registers() {
             let mut graph = Self::begin(program, registers.clone(), &model, false, assumed.clone())?;
             assumed.live = Some(graph.scout(program, &[]));
@@ -140,6 +142,7 @@ impl Graph {
                 }
                 Err(Ended::Restart(Restart::Remember(less))) => assumed.forgetting = less,
                 Err(Ended::Restart(Restart::Live(more))) => assumed.live = Some(more),
+                Err(Ended::Restart(Restart::NoRotation)) => assumed.rotates = false,
             }
         }
     }
@@ -303,6 +306,9 @@ impl Graph {
         }
         if self.automaton.depends_on_forgotten() {
             return Err(Ended::Restart(Restart::Remember(self.automaton.remember_more())));
+        }
+        if self.automaton.cannot_rotate() {
+            return Err(Ended::Restart(Restart::NoRotation));
         }
         learnt.map_err(|error| match (&error, missing) {
             (Error::Broken { fault: Fault::TicketArithmetic, .. }, _)

@@ -12,6 +12,7 @@
 //! | [`Ticket`] | a number that can only be compared and incremented |
 //! | [`Tally`] | a number that can only be added to and compared with constants |
 //! | [`Count`] | a counter that only grows, read in rounds |
+//! | [`Cyclic`] | a number modulo another, of which only differences matter |
 //! | [`Linked`], [`Narrow`] | the content of a register for load-linked and store-conditional |
 //! | [`Queue`], [`Claim`] | a queue of processes, and names that its first ones claim |
 //! | [`Local`] | the private state that a process carries from turn to turn and from section to section |
@@ -69,6 +70,7 @@ extern crate std;
 pub mod conformance;
 mod cost;
 mod count;
+mod cyclic;
 #[doc = include_str!("glossary.md")]
 pub mod glossary {}
 mod index;
@@ -87,6 +89,7 @@ mod value;
 
 pub use cost::{Cost, FailedCas};
 pub use count::Count;
+pub use cyclic::Cyclic;
 pub use index::Index;
 pub use linked::{Linked, Narrow};
 pub use local::{Local, Sink, Source};

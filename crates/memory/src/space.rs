@@ -59,6 +59,24 @@ pub trait Space {
         (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init)).collect()
     }
 
+    /// Registers that [cyclic numbers](crate::Cyclic) modulo `len` select: `Tickets[0]` … `Tickets[len-1]`. The one with index i
+    /// is `init(i)` initially.
+    ///
+    /// ```
+    /// # use doorway_memory::{Cyclic, Memory, Solo, Space};
+    /// let mut m = Solo::new();
+    /// let tickets = m.ring("Tickets", 7, |i| i < 3);
+    /// assert_eq!(m.read(&tickets[Cyclic::new(6, 7).plus(2).index()]), Ok(true));
+    /// ```
+    fn ring<T: Value>(
+        &mut self,
+        name: &'static str,
+        len: usize,
+        init: impl Fn(usize) -> T,
+    ) -> Vec<<Self::Mem as Memory>::Reg<T>> {
+        (0..len).map(|i| self.register(Name::new(name).index(i), Home::Nobody, init(i))).collect()
+    }
+
     /// An empty queue for processes 0 to n-1. See [`Queue`].
     ///
     /// # Panics

@@ -2,7 +2,7 @@
 use alloc::{vec, vec::Vec};
 use core::fmt::{self, Debug};
 
-use crate::{Index, Queue, Ticket};
+use crate::{Cyclic, Index, Queue, Ticket};
 
 /// A value of a register: anything that fits one machine word.
 ///
@@ -44,6 +44,19 @@ pub trait Value: Copy + Eq + Debug + Send + Sync {
     /// assert_eq!(7_u64.map_tickets(&mut |t| t.next()), 7);
     /// ```
     fn map_tickets(self, _f: &mut dyn FnMut(Ticket) -> Ticket) -> Self {
+        self
+    }
+
+    /// The same value with `f` applied to every cyclic number in it. A type that contains cyclic numbers must override this, or
+    /// the checker cannot rotate them.
+    ///
+    /// ```
+    /// use doorway_memory::{Cyclic, Value};
+    /// let last = Cyclic::new(6, 7);
+    /// assert_eq!(last.map_cyclic(&mut |number| number.plus(1)), Cyclic::new(0, 7));
+    /// assert_eq!(6_u64.map_cyclic(&mut |number| number.plus(1)), 6);
+    /// ```
+    fn map_cyclic(self, _f: &mut dyn FnMut(Cyclic) -> Cyclic) -> Self {
         self
     }
 

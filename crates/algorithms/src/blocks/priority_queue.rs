@@ -29,13 +29,12 @@ use core::{
     ops::ControlFlow::{Break, Continue},
 };
 
-use doorway_memory::{Memory, Pid, Space, Value};
+use doorway_memory::{Cyclic, Memory, Pid, Space, Value};
 
 use crate::parts::ticket_dispenser::is_before;
 
 /// The queue; see the [module](self).
 pub struct PriorityQueue<M: Memory> {
-    n: usize,
     size: M::Reg<usize>,
     heap: Vec<M::Reg<Slot>>,
     pos: Vec<M::Reg<Option<usize>>>,
@@ -45,7 +44,6 @@ impl<M: Memory> PriorityQueue<M> {
     /// An empty queue for `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
         PriorityQueue {
-            n,
             size: space.shared("Size", 0),
             heap: space.array("Heap", n, Slot(None)),
             pos: space.array("Pos", n, None),
@@ -53,7 +51,7 @@ impl<M: Memory> PriorityQueue<M> {
     }
 
     /// Insert, with a ticket, or with `None` for the dummy, which is before all tickets.
-    pub fn insert(&self, m: &mut M, p: Pid, ticket: Option<usize>) -> Result<(), M::Halt> {
+    pub fn insert(&self, m: &mut M, p: Pid, ticket: Option<Cyclic>) -> Result<(), M::Halt> {
         m.call(|m| {
             if m.at("q1").test(&self.pos[p], |at| at.is_some())? {
                 return Ok(());
@@ -95,7 +93,7 @@ impl<M: Memory> PriorityQueue<M> {
             }
             let parent = (hole - 1) / 2;
             match m.at("q3").read(&self.heap[parent])? {
-                Slot(Some(above)) if self.is_before(entry, above) => {
+                Slot(Some(above)) if entry.is_before(above) => {
                     self.put(m, "q3", hole, above)?;
                     Ok(Continue(parent))
                 }
@@ -111,7 +109,7 @@ impl<M: Memory> PriorityQueue<M> {
             for child in [2 * hole + 1, 2 * hole + 2] {
                 if child < size
                     && let Slot(Some(below)) = m.at("q9").read(&self.heap[child])?
-                    && self.is_before(below, least.1)
+                    && below.is_before(least.1)
                 {
                     least = (child, below);
                 }
@@ -128,40 +126,46 @@ impl<M: Memory> PriorityQueue<M> {
         m.at(line).write(&self.heap[hole], Slot(Some(entry)))?;
         m.at(line).write(&self.pos[entry.process], Some(hole))
     }
-
-    fn is_before(&self, one: Entry, other: Entry) -> bool {
-        match (one.ticket, other.ticket) {
-            (Some(one), Some(other)) => is_before(self.n, one, other),
-            (one, other) => one.is_none() && other.is_some(),
-        }
-    }
 }
 
 /// A process and its ticket, or the dummy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Entry {
     process: Pid,
-    ticket: Option<usize>,
+    ticket: Option<Cyclic>,
 }
 
-/// The content of a heap register: nothing, or an entry whose process and ticket are below 2^32 - 1.
+impl Entry {
+    fn is_before(self, other: Entry) -> bool {
+        match (self.ticket, other.ticket) {
+            (Some(one), Some(other)) => is_before(one, other),
+            (one, other) => one.is_none() && other.is_some(),
+        }
+    }
+}
+
+/// The content of a heap register: nothing, or an entry whose process is below 2^32 - 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Slot(Option<Entry>);
 
 impl Value for Slot {
     #[inline(always)]
     fn to_word(self) -> u64 {
-        self.0.map_or(0, |Entry { process, ticket }| ticket.to_word() << 32 | (process as u64 + 1))
+        self.0.map_or(0, |Entry { process, ticket }| ticket.map_or(0, Cyclic::to_word) << 32 | (process as u64 + 1))
     }
     #[inline(always)]
     fn of_word(word: u64) -> Self {
         let process = (word as u32).checked_sub(1);
-        Slot(process.map(|process| Entry { process: process as usize, ticket: Value::of_word(word >> 32) }))
+        let ticket = Some(word >> 32).filter(|&ticket| ticket != 0).map(Cyclic::of_word);
+        Slot(process.map(|process| Entry { process: process as usize, ticket }))
+    }
+    fn map_cyclic(self, f: &mut dyn FnMut(Cyclic) -> Cyclic) -> Self {
+        Slot(self.0.map(|Entry { process, ticket }| Entry { process, ticket: ticket.map(f) }))
     }
     fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => f.write_str("⊥"),
-            Some(Entry { process, ticket: Some(ticket) }) => write!(f, "({process}, {ticket})"),
+            Some(Entry { process, ticket: Some(ticket) }) => write!(f, "({process}, {})", ticket.index()),
             Some(Entry { process, ticket: None }) => write!(f, "({process}, -1)"),
         }
     }
@@ -186,14 +190,14 @@ mod tests {
         for n in [1, 2, 3, 7, 20, 1024] {
             let mut solo = Solo::new();
             let queue = PriorityQueue::new(&mut solo, n);
-            let mut list: Vec<Option<Option<usize>>> = vec![None; n];
+            let mut list: Vec<Option<Option<Cyclic>>> = vec![None; n];
             let mut seed = n as u64;
             // 3n-1 consecutive tickets, as many as can be in use at once; they wrap around from 7n-1 to 0.
-            let age = |ticket: usize| (ticket + 2 * n) % (7 * n);
+            let age = |ticket: Cyclic| ticket.plus(2 * n).index();
             for _ in 0..5_000 {
                 let p = random(&mut seed) % n;
-                let ticket =
-                    Some(random(&mut seed) % (3 * n)).filter(|&age| age > 0).map(|age| (5 * n + age) % (7 * n));
+                let ticket = Some(random(&mut seed) % (3 * n)).filter(|&age| age > 0);
+                let ticket = ticket.map(|age| Cyclic::new(5 * n + age, 7 * n));
                 if random(&mut seed).is_multiple_of(2) {
                     let Ok(()) = queue.insert(&mut solo, p, ticket);
                     list[p].get_or_insert(ticket);
@@ -214,7 +218,7 @@ mod tests {
         let mut solo = Solo::new();
         let queue = PriorityQueue::new(&mut solo, 4);
         for p in [2, 0, 3, 1] {
-            let Ok(()) = queue.insert(&mut solo, p, Some(p));
+            let Ok(()) = queue.insert(&mut solo, p, Some(Cyclic::new(p, 28)));
         }
         for p in [0, 3, 2, 1] {
             let Ok(()) = queue.remove(&mut solo, p);
@@ -226,7 +230,8 @@ mod tests {
     #[test]
     fn slots_round_trip_through_words() {
         let entry = |process, ticket| Slot(Some(Entry { process, ticket }));
-        for slot in [Slot(None), entry(0, None), entry(1023, Some(7167)), entry(5, Some(0))] {
+        let ticket = |i| Some(Cyclic::new(i, 7168));
+        for slot in [Slot(None), entry(0, None), entry(1023, ticket(7167)), entry(5, ticket(0))] {
             assert_eq!(Slot::of_word(slot.to_word()), slot);
         }
     }

@@ -40,7 +40,7 @@
 //! remote memory references, even without caches; with the adaptive set, O(min(c, log N)) if c processes contend.
 use alloc::vec::Vec;
 
-use doorway_memory::{Exclusion, Memory, Pid, Property::*, Space};
+use doorway_memory::{Cyclic, Exclusion, Memory, Pid, Property::*, Space};
 
 use super::kim_anderson::KimAnderson;
 use crate::{
@@ -128,7 +128,7 @@ where
     }
 
     /// Lines 5 to 14.
-    fn join(&self, m: &mut M, p: Pid, ticket: usize) -> Result<(), M::Halt> {
+    fn join(&self, m: &mut M, p: Pid, ticket: Cyclic) -> Result<(), M::Halt> {
         let inside = self.lock(m, p)?; // 5
         m.at("6").write(&self.head[p], false)?;
         m.call(|m| {
@@ -168,11 +168,11 @@ where
     D: Dispenser<M>,
 {
     /// The ticket.
-    type Place = usize;
+    type Place = Cyclic;
     /// The ticket, and the value that the inner lock's exit needs.
-    type Inside = (usize, A::Inside);
+    type Inside = (Cyclic, A::Inside);
 
-    fn doorway(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt> {
+    fn doorway(&self, m: &mut M, p: Pid) -> Result<Cyclic, M::Halt> {
         m.call(|m| self.set.insert_self(m, p))?; // 3
         // Without it, other processes may complete any number of passages before the insertion is visible, and the
         // ticket obtained meanwhile is outdated.
@@ -182,7 +182,7 @@ where
         Ok(ticket)
     }
 
-    fn wait(&self, m: &mut M, p: Pid, &ticket: &usize) -> Result<Self::Inside, M::Halt> {
+    fn wait(&self, m: &mut M, p: Pid, &ticket: &Cyclic) -> Result<Self::Inside, M::Halt> {
         m.call(|m| self.join(m, p, ticket))?;
         m.at("15").until(&self.head[p], |head| head)?;
         Ok((ticket, self.lock(m, p)?)) // 16
@@ -209,7 +209,7 @@ mod tests {
         let lock = DanekGolab::new(&mut solo, n, inner, set);
         for passage in 0..8 * n {
             let Ok(ticket) = lock.doorway(&mut solo, passage % n);
-            assert_eq!(ticket, passage % (7 * n));
+            assert_eq!(ticket, Cyclic::new(passage, 7 * n));
             let Ok(inside) = lock.wait(&mut solo, passage % n, &ticket);
             let Ok(()) = lock.exit(&mut solo, passage % n, &inside);
         }

@@ -55,7 +55,7 @@ use core::{
     ops::ControlFlow::{Break, Continue},
 };
 
-use doorway_memory::{Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
+use doorway_memory::{Cyclic, Home, Local, Memory, Name, Part, Pid, Property::*, Space, Value};
 
 use crate::blocks::test_and_set::TestAndSet;
 use crate::{About, Size, claim::holds, pinned::at, rule};
@@ -76,80 +76,80 @@ pub const ABOUT: About = About {
 /// A source of tickets.
 pub trait Dispenser<M: Memory>: Send + Sync {
     /// ObtainTicket.
-    fn obtain(&self, m: &mut M, p: Pid) -> Result<usize, M::Halt>;
+    fn obtain(&self, m: &mut M, p: Pid) -> Result<Cyclic, M::Halt>;
 
     /// DoneWithTicket. One process at a time.
-    fn done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<(), M::Halt>;
+    fn done(&self, m: &mut M, p: Pid, ticket: Cyclic) -> Result<(), M::Halt>;
 }
 
 /// The dispenser; see the [module](self).
 pub struct TicketDispenser<M: Memory> {
     n: usize,
     tickets: Vec<M::Reg<State>>,
-    last_ticket: M::Reg<usize>,
+    last_ticket: M::Reg<Cyclic>,
 }
 
 impl<M: Memory> TicketDispenser<M> {
     /// A dispenser for `n` processes.
     pub fn new(space: &mut impl Space<Mem = M>, n: usize) -> Self {
         let state = |i| if i < 3 * n { State::Free } else { State::InUse };
-        let ticket = |i| space.register(Name::new("Tickets").index(i), Home::Nobody, state(i));
         TicketDispenser {
             n,
-            tickets: (0..7 * n).map(ticket).collect(),
-            last_ticket: space.shared("lastTicket", 7 * n - 1),
+            tickets: space.ring("Tickets", 7 * n, state),
+            last_ticket: space.shared("lastTicket", Cyclic::new(7 * n - 1, 7 * n)),
         }
     }
 
-    fn is_in_use(&self, m: &mut M, line: &'static str, ticket: usize) -> Result<bool, M::Halt> {
-        m.at(line).test(&self.tickets[ticket % (7 * self.n)], |state| state == State::InUse)
+    fn is_in_use(&self, m: &mut M, line: &'static str, ticket: Cyclic) -> Result<bool, M::Halt> {
+        m.at(line).test(&self.tickets[ticket.index()], |state| state == State::InUse)
     }
 }
 
 impl<M: Memory> Dispenser<M> for TicketDispenser<M> {
-    fn obtain(&self, m: &mut M, _: Pid) -> Result<usize, M::Halt> {
+    fn obtain(&self, m: &mut M, _: Pid) -> Result<Cyclic, M::Halt> {
         // One loop for both searches, so that the local state of the first is dropped when the second starts.
         let ticket = m.turns(Search::Bound, |m, search| {
-            let Search::Within(first, last) = search else {
+            let Search::Within(first, ahead) = search else {
                 let first = m.at("45").read(&self.last_ticket)?;
                 let bound = 3 * self.n;
                 let i = m.turns(1, |m, i| {
-                    let more = i < bound && self.is_in_use(m, "47", first + i)?;
+                    let more = i < bound && self.is_in_use(m, "47", first.plus(i))?;
                     Ok(if more { Continue(bound.min(2 * i)) } else { Break(i) })
                 })?;
-                return Ok(Continue(Search::Within(first, first + i)));
+                return Ok(Continue(Search::Within(first, i)));
             };
-            if first == last {
-                return Ok(Break(first % (7 * self.n)));
+            if ahead == 0 {
+                return Ok(Break(first));
             }
-            let midpoint = (first + last) / 2;
-            let in_use = self.is_in_use(m, "52", midpoint)?;
-            Ok(Continue(if in_use { Search::Within(midpoint + 1, last) } else { Search::Within(first, midpoint) }))
+            let half = ahead / 2;
+            let in_use = self.is_in_use(m, "52", first.plus(half))?;
+            Ok(Continue(if in_use {
+                Search::Within(first.plus(half + 1), ahead - half - 1)
+            } else {
+                Search::Within(first, half)
+            }))
         })?;
-        m.at("57").write(&self.tickets[ticket], State::InUse)?;
+        m.at("57").write(&self.tickets[ticket.index()], State::InUse)?;
         Ok(ticket)
     }
 
-    fn done(&self, m: &mut M, _: Pid, ticket: usize) -> Result<(), M::Halt> {
-        m.at("59").write(&self.tickets[(ticket + 3 * self.n) % (7 * self.n)], State::Free)?;
+    fn done(&self, m: &mut M, _: Pid, ticket: Cyclic) -> Result<(), M::Halt> {
+        m.at("59").write(&self.tickets[ticket.plus(3 * self.n).index()], State::Free)?;
         m.at("60").write(&self.last_ticket, ticket)
     }
 }
 
-/// Whether ticket `i` is before ticket `j`, both held at the same time, for `n` processes: i ⊲ j.
-pub fn is_before(n: usize, i: usize, j: usize) -> bool {
-    let all = 7 * n;
-    i != j && 2 * ((j + all - i) % all) < all
+/// Whether ticket `i` is before ticket `j`, both held at the same time: i ⊲ j.
+pub fn is_before(i: Cyclic, j: Cyclic) -> bool {
+    i != j && 2 * j.ahead_of(i) < i.of()
 }
 
 /// Whether two tickets are less than a third of all tickets apart.
 ///
 /// If this holds for any two of several tickets, they all lie within a third of all tickets: less than half, as
 /// Specification 1 requires.
-fn are_close(n: usize, i: usize, j: usize) -> bool {
-    let all = 7 * n;
-    let ahead = (j + all - i) % all;
-    3 * ahead.min(all - ahead) < all
+fn are_close(i: Cyclic, j: Cyclic) -> bool {
+    3 * j.ahead_of(i).min(i.ahead_of(j)) < i.of()
 }
 
 /// The progress of ObtainTicket.
@@ -157,22 +157,24 @@ fn are_close(n: usize, i: usize, j: usize) -> bool {
 enum Search {
     /// Lines 45-49.
     Bound,
-    /// Lines 50-55.
-    Within(usize, usize),
+    /// Lines 50-55: `first`, and how far `last` is ahead of it.
+    Within(Cyclic, usize),
 }
 
+/// What is saved for `Search::Bound`: no cyclic number, since that would be the same in every execution.
 impl Local for Search {
     fn save(&self, to: &mut impl doorway_memory::Sink) {
-        let (first, last) = match *self {
-            Search::Bound => (1, 0),
-            Search::Within(first, last) => (first, last),
-        };
-        to.put(first);
-        to.put(last);
+        match *self {
+            Search::Bound => to.put(false),
+            Search::Within(first, ahead) => {
+                to.put(true);
+                to.put(first);
+                to.put(ahead);
+            }
+        }
     }
     fn load(from: &mut impl doorway_memory::Source) -> Self {
-        let (first, last): (usize, usize) = (from.take(), from.take());
-        if first > last { Search::Bound } else { Search::Within(first, last) }
+        if from.take() { Search::Within(from.take(), from.take()) } else { Search::Bound }
     }
 }
 
@@ -295,7 +297,7 @@ impl<M: Memory> UsageMonitor<M> {
     }
 
     /// The ticket that `p` holds, if it holds one.
-    pub fn ticket(&self, m: &mut M, p: Pid) -> Result<Option<usize>, M::Halt> {
+    pub fn ticket(&self, m: &mut M, p: Pid) -> Result<Option<Cyclic>, M::Halt> {
         Ok(m.at("-").read(&self.usage[p])?.ticket())
     }
 
@@ -310,7 +312,7 @@ impl<M: Memory> UsageMonitor<M> {
     }
 
     /// Must be called after ObtainTicket. Compares the ticket with those that are held.
-    pub fn obtained(&self, m: &mut M, p: Pid, ticket: usize) -> Result<Verdict, M::Halt> {
+    pub fn obtained(&self, m: &mut M, p: Pid, ticket: Cyclic) -> Result<Verdict, M::Halt> {
         let verdict = m.fold(self.n, Verdict::Right, |m, verdict, q| {
             if q == p {
                 return Ok(verdict);
@@ -323,9 +325,9 @@ impl<M: Memory> UsageMonitor<M> {
             }
             match usage {
                 Usage::None | Usage::Obtaining => {}
-                Usage::Holding(other) if !are_close(self.n, other, ticket) => return Ok(Verdict::FarFrom(q)),
+                Usage::Holding(other) if !are_close(other, ticket) => return Ok(Verdict::FarFrom(q)),
                 Usage::Holding(other) => {
-                    if !is_before(self.n, other, ticket) && !m.at("-").test(&self.overlap[q][p], |overlap| overlap)? {
+                    if !is_before(other, ticket) && !m.at("-").test(&self.overlap[q][p], |overlap| overlap)? {
                         return Ok(Verdict::NotAfter(q));
                     }
                 }
@@ -339,10 +341,10 @@ impl<M: Memory> UsageMonitor<M> {
     }
 
     /// Whether Conditions 3 and 5 permit `p` to be done with its ticket; once they do, they continue to.
-    pub fn may_be_done(&self, m: &mut M, p: Pid, ticket: usize) -> Result<bool, M::Halt> {
+    pub fn may_be_done(&self, m: &mut M, p: Pid, ticket: Cyclic) -> Result<bool, M::Halt> {
         let all_have = m.all_but(p, self.n, |m, q| m.at("-").test(&self.overlap[p][q], |o| !o))?;
         let is_first = |m: &mut M, q: Pid| {
-            m.at("-").test(&self.usage[q], |usage| usage.ticket().is_none_or(|other| !is_before(self.n, other, ticket)))
+            m.at("-").test(&self.usage[q], |usage| usage.ticket().is_none_or(|other| !is_before(other, ticket)))
         };
         Ok(all_have && m.all_but(p, self.n, is_first)?)
     }
@@ -358,11 +360,11 @@ impl<M: Memory> UsageMonitor<M> {
 enum Usage {
     None,
     Obtaining,
-    Holding(usize),
+    Holding(Cyclic),
 }
 
 impl Usage {
-    fn ticket(self) -> Option<usize> {
+    fn ticket(self) -> Option<Cyclic> {
         match self {
             Usage::Holding(ticket) => Some(ticket),
             _ => None,
@@ -376,7 +378,7 @@ impl Value for Usage {
         match self {
             Usage::None => 0,
             Usage::Obtaining => 1,
-            Usage::Holding(ticket) => ticket as u64 + 2,
+            Usage::Holding(ticket) => ticket.to_word() + 2,
         }
     }
     #[inline(always)]
@@ -384,14 +386,20 @@ impl Value for Usage {
         match word {
             0 => Usage::None,
             1 => Usage::Obtaining,
-            _ => Usage::Holding((word - 2) as usize),
+            _ => Usage::Holding(Cyclic::of_word(word - 2)),
+        }
+    }
+    fn map_cyclic(self, f: &mut dyn FnMut(Cyclic) -> Cyclic) -> Self {
+        match self {
+            Usage::Holding(ticket) => Usage::Holding(f(ticket)),
+            _ => self,
         }
     }
     fn show(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Usage::None => f.write_str("⊥"),
             Usage::Obtaining => f.write_str("obtaining"),
-            Usage::Holding(ticket) => write!(f, "{ticket}"),
+            Usage::Holding(ticket) => ticket.show(f),
         }
     }
 }
@@ -408,8 +416,8 @@ mod tests {
             let mut solo = Solo::new();
             let dispenser = TicketDispenser::new(&mut solo, n);
             for i in 0..20 * n {
-                assert_eq!(dispenser.obtain(&mut solo, i % n), Ok(i % (7 * n)));
-                let Ok(()) = dispenser.done(&mut solo, i % n, i % (7 * n));
+                assert_eq!(dispenser.obtain(&mut solo, i % n), Ok(Cyclic::new(i, 7 * n)));
+                let Ok(()) = dispenser.done(&mut solo, i % n, Cyclic::new(i, 7 * n));
             }
         }
     }
@@ -421,10 +429,10 @@ mod tests {
             let dispenser = TicketDispenser::new(&mut solo, n);
             for round in 0..20 {
                 for p in 0..n {
-                    assert_eq!(dispenser.obtain(&mut solo, p), Ok((round * n + p) % (7 * n)));
+                    assert_eq!(dispenser.obtain(&mut solo, p), Ok(Cyclic::new(round * n + p, 7 * n)));
                 }
                 for p in 0..n {
-                    let Ok(()) = dispenser.done(&mut solo, p, (round * n + p) % (7 * n));
+                    let Ok(()) = dispenser.done(&mut solo, p, Cyclic::new(round * n + p, 7 * n));
                 }
             }
         }
@@ -432,6 +440,7 @@ mod tests {
 
     #[test]
     fn order_spans_half_of_all_tickets() {
+        let is_before = |n: usize, i, j| is_before(Cyclic::new(i, 7 * n), Cyclic::new(j, 7 * n));
         assert!(is_before(2, 0, 6) && !is_before(2, 6, 0));
         assert!(is_before(2, 13, 1) && !is_before(2, 1, 13));
         assert!(!is_before(2, 4, 4));
@@ -440,6 +449,7 @@ mod tests {
 
     #[test]
     fn tickets_are_close_within_a_third_of_all() {
+        let are_close = |n: usize, i, j| are_close(Cyclic::new(i, 7 * n), Cyclic::new(j, 7 * n));
         assert!(are_close(2, 12, 2) && are_close(2, 2, 12) && !are_close(2, 0, 5));
         assert!(are_close(3, 0, 6) && !are_close(3, 0, 7));
     }
@@ -461,7 +471,7 @@ mod tests {
         for verdict in [Verdict::Right, Verdict::NotAfter(0), Verdict::FarFrom(0), Verdict::FarFrom(3)] {
             assert_eq!(Verdict::of_word(verdict.to_word()), verdict);
         }
-        for usage in [Usage::None, Usage::Obtaining, Usage::Holding(0), Usage::Holding(9)] {
+        for usage in [Usage::None, Usage::Obtaining, Usage::Holding(Cyclic::new(0, 14)), Usage::Holding(Cyclic::new(9, 14))] {
             assert_eq!(Usage::of_word(usage.to_word()), usage);
         }
     }

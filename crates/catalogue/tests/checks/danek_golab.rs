@@ -10,7 +10,7 @@ use doorway_algorithms::{
     },
 };
 use doorway_checker::{Error, Fault, Handle, Model, Property, Registers, Report, Verdict, View, check, check_part};
-use doorway_memory::{Home, Memory, Name, Pid, Space};
+use doorway_memory::{Cyclic, Home, Memory, Name, Pid, Space};
 
 type Result<T> = std::result::Result<T, <View as Memory>::Halt>;
 
@@ -114,7 +114,7 @@ impl WatchedDispenser {
 }
 
 impl Dispenser<View> for WatchedDispenser {
-    fn obtain(&self, m: &mut View, p: Pid) -> Result<usize> {
+    fn obtain(&self, m: &mut View, p: Pid) -> Result<Cyclic> {
         assert!(!self.monitor.participates(m, p)?, "Condition 2: process {p} has a ticket");
         self.count(m, p)?;
         self.monitor.begin(m, p)?;
@@ -123,7 +123,7 @@ impl Dispenser<View> for WatchedDispenser {
         Ok(ticket)
     }
 
-    fn done(&self, m: &mut View, p: Pid, ticket: usize) -> Result<()> {
+    fn done(&self, m: &mut View, p: Pid, ticket: Cyclic) -> Result<()> {
         assert_eq!(self.monitor.ticket(m, p)?, Some(ticket), "Condition 2");
         assert!(!m.swap(&self.finishing, true)?, "Condition 3(a): process {p} is not done alone");
         assert!(self.monitor.may_be_done(m, p, ticket)?, "Condition 3(b) or 5: process {p} is done too early");
@@ -223,7 +223,7 @@ impl SpecialSet<View> for FixedSet {
 
 fn counter(step: usize) -> Report {
     let part = |space: &mut Registers| {
-        let counter = Counter { next: space.shared("next", 0), step };
+        let counter = Counter { next: space.shared("next", Cyclic::new(0, 14)), step };
         ticket_dispenser::Harness::new(space, 2, counter)
     };
     check_part(&Model::new(2), part).expect("the algorithm keeps the rules")
@@ -231,18 +231,18 @@ fn counter(step: usize) -> Report {
 
 /// A dispenser whose tickets grow by `step`.
 struct Counter {
-    next: Handle<usize>,
+    next: Handle<Cyclic>,
     step: usize,
 }
 
 impl Dispenser<View> for Counter {
-    fn obtain(&self, m: &mut View, _: Pid) -> Result<usize> {
+    fn obtain(&self, m: &mut View, _: Pid) -> Result<Cyclic> {
         let ticket = m.read(&self.next)?;
-        m.write(&self.next, (ticket + self.step) % 14)?;
+        m.write(&self.next, ticket.plus(self.step))?;
         Ok(ticket)
     }
 
-    fn done(&self, _: &mut View, _: Pid, _: usize) -> Result<()> {
+    fn done(&self, _: &mut View, _: Pid, _: Cyclic) -> Result<()> {
         Ok(())
     }
 }

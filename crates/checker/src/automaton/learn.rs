@@ -29,6 +29,11 @@ pub(crate) enum Missing {
         id: u32,
         image: TicketSet,
     },
+    Rotation {
+        field: u32,
+        id: u32,
+        by: u32,
+    },
     /// One more write in the store buffer of a process.
     Buffer {
         process: u32,
@@ -74,6 +79,7 @@ impl Automaton {
             }
             Missing::Step { process, local, value } => self.learn_step(program, process as usize, local, value),
             Missing::Renumbering { field, id, image } => self.learn_renumbering(program, field, id, image),
+            Missing::Rotation { field, id, by } => self.learn_rotation(program, field, id, by),
         }
     }
 
@@ -113,6 +119,8 @@ impl Automaton {
         if self.renumbers {
             self.check_ticket_parametricity(program, p, local, (&history, filled), &ran)?;
         }
+        self.check_rotations(program, (p, local), (&history, filled), &ran);
+        let seen = self.seen(p, local, word);
         let ran = self.forgotten(seen, ran);
         if self.forgets() {
             let history = self.local(p, local).history.clone();
@@ -299,6 +307,7 @@ impl Automaton {
         values.ids.insert((word, writer), id);
         values.hash.push(hash_of(field, id));
         values.tickets.push(tickets);
+        self.note_cyclic(reg, word);
         if !tickets.is_empty() {
             self.has_tickets = true;
             if let Err(at) = self.ticketed.binary_search(&(reg as u32)) {

@@ -8,7 +8,7 @@
 //! Which registers are live follows from all steps that the processes can take, which a search does not know before its end.
 //! So it begins with those that random executions show to be live (`scout.rs`). If a step is learnt that makes more of them
 //! live, the search starts again with these.
-use doorway_memory::{Pid, Ticket, Value};
+use doorway_memory::{Cyclic, Pid, Ticket, Value};
 use rustc_hash::FxHashMap;
 
 use super::{Action, Automaton, Interrupted, local_key};
@@ -59,11 +59,14 @@ impl RegisterSet {
 #[derive(Clone, Default)]
 pub(crate) struct Live(FxHashMap<(Pid, Kernel), RegisterSet>);
 
-/// What is left of a local state without its tickets.
+/// What is left of a local state without its tickets and cyclic numbers.
 type Kernel = Box<[u64]>;
 
 fn kernel(section: Section, passages: u32, history: &[Word]) -> Kernel {
-    let blank = |word: &Word| Word { bits: (word.kind.renumber)(word.bits, &mut |_| Ticket::of_word(0)), ..*word };
+    let blank = |word: &Word| {
+        let without_tickets = (word.kind.renumber)(word.bits, &mut |_| Ticket::of_word(0));
+        Word { bits: (word.kind.rotate)(without_tickets, &mut |number| Cyclic::new(0, number.of())), ..*word }
+    };
     local_key(section, passages, &history.iter().map(blank).collect::<Vec<Word>>())
 }
 
@@ -87,11 +90,13 @@ impl Automaton {
     }
 
     /// Whether a register can be forgotten: not if its value then has a ticket that is not forgotten, whose position among the
-    /// others would depend on the state; and not the register in which the search itself counts.
+    /// others would depend on the state; not in a ring, whose registers have different initial values; and not the register in
+    /// which the search itself counts.
     #[inline]
     pub(crate) fn can_be_cleared(&self, reg: usize) -> bool {
         reg < RegisterSet::MOST
             && self.values[reg].tickets[self.cleared(reg) as usize].without_zero().remembered().is_empty()
+            && (self.rotation().is_none() || self.registers[reg].ring.is_none())
             && !(self.counts_passages && reg + 1 == self.registers.len())
     }
 

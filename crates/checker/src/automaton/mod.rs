@@ -15,6 +15,7 @@
 //! | `live.rs` | the registers whose values a process may still read |
 //! | `needs.rs` | the tickets that are not forgotten, since a step depends on them |
 //! | `parametricity.rs` | the test that tickets are only compared |
+//! | `rotation.rs` | which cyclic number is called 0, and the test that no step depends on it |
 //! | `replay.rs` | the test that processes are deterministic |
 //! | `statistics.rs` | the primitives, fences and registers met, and the bytes used |
 mod execute;
@@ -24,6 +25,7 @@ mod live;
 mod needs;
 mod parametricity;
 mod replay;
+mod rotation;
 mod statistics;
 
 use doorway_memory::{Pid, Ticket, Value};
@@ -45,6 +47,7 @@ pub(crate) use learn::Missing;
 pub(crate) use live::{Live, RegisterSet};
 use needs::Depends;
 pub(crate) use needs::{Forgetting, Need};
+pub(crate) use rotation::Rotation;
 
 /// Passages left, when there is no limit.
 pub(crate) const UNLIMITED: u32 = u32::MAX;
@@ -89,6 +92,14 @@ pub(crate) struct Automaton {
     live_sets: Vec<RegisterSet>,
     /// Whether more registers are live than is assumed.
     has_more_live: bool,
+    /// How states are rotated, if they are.
+    rotation: Option<Rotation>,
+    /// Whether a step is not the same after a rotation.
+    cannot_rotate: bool,
+    /// The registers whose contents rotations change: those of rings, and those that have held a cyclic number.
+    cyclic: Vec<u32>,
+    /// (field, id, by how much) -> id: the content after a rotation, in the field that it is moved to.
+    rotated: FxHashMap<(u32, u32, u32), u32>,
     /// Whether the last register counts passages.
     counts_passages: bool,
     /// Gaps between tickets of at least this width are not told apart.
@@ -199,6 +210,8 @@ pub(crate) struct Assumed {
     pub(crate) forgetting: Option<Forgetting>,
     /// The registers that are live; none if all are.
     pub(crate) live: Option<Live>,
+    /// Whether no step depends on which cyclic number is called 0.
+    pub(crate) rotates: bool,
 }
 
 impl Automaton {
@@ -206,7 +219,7 @@ impl Automaton {
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
-        Assumed { wide, forgetting, live }: Assumed,
+        Assumed { wide, forgetting, live, rotates }: Assumed,
     ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
@@ -232,6 +245,10 @@ impl Automaton {
             live,
             live_sets: vec![RegisterSet::default()],
             has_more_live: false,
+            rotation: None,
+            cannot_rotate: false,
+            cyclic: Vec::new(),
+            rotated: FxHashMap::default(),
             counts_passages: model.passages_in_all.is_some(),
             wide,
             symmetric: model.symmetric,
@@ -242,6 +259,7 @@ impl Automaton {
             is_part: program.is_part(),
             history_words: 0,
         };
+        automaton.rotation = Rotation::of(program, &automaton.registers, model).filter(|_| rotates);
         automaton.raise();
         for reg in 0..automaton.registers.len() {
             let Register { init, kind, .. } = automaton.registers[reg];

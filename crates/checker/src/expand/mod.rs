@@ -3,12 +3,13 @@
 //! `mod.rs` has the step of a process on atomic registers. What the models add is in a file each: `buffers.rs` (TSO),
 //! `safe.rs` (safe registers), `cache.rs` (remote memory references with caches), `interruptions.rs` (deaths,
 //! aborts and expiries), `limits.rs` (limited executions), `registers.rs` (registers that no process may
-//! read any more) and `tickets.rs` (renumbering).
+//! read any more), `rotation.rs` (cyclic numbers) and `tickets.rs` (renumbering).
 mod buffers;
 mod cache;
 mod interruptions;
 mod limits;
 mod registers;
+mod rotation;
 mod safe;
 mod tickets;
 
@@ -192,8 +193,17 @@ impl<'a> Expansion<'a> {
             let field = automaton.n() + reg;
             moved |= automaton.has_tickets() && automaton.tickets(field, value) != automaton.tickets(field, written);
         }
+        let rotated_by = if accesses && written != value { automaton.rotation_after(reg, written) } else { 0 };
+        if rotated_by > 0 {
+            let Some(rotated) = self.rotate(&after, rotated_by, out) else { return };
+            after = rotated;
+        }
         if automaton.forgets_registers() {
-            let touched = if accesses { RegisterSet::of(reg) } else { RegisterSet::default() };
+            let touched = match accesses {
+                _ if rotated_by > 0 => RegisterSet::ALL,
+                true => RegisterSet::of(reg),
+                false => RegisterSet::default(),
+            };
             moved |= self.clear(&state, &mut after, p, touched);
         }
         self.count_passage(&mut after, info);

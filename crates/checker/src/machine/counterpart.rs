@@ -61,8 +61,15 @@ impl Machine<'_> {
         Ok(None)
     }
 
-    /// Forgets registers and tickets as the graph's search has after this step.
+    /// Forgets registers and tickets, and rotates cyclic numbers, as the graph's search has after this step.
     fn forget(&mut self, graph: &Graph) {
+        if let Some(rotation) = graph.automaton.rotation() {
+            let by = rotation.needed(self.registers, &self.words);
+            self.words = rotation.words(self.registers, &self.words, by);
+            for (_, _, history) in &mut self.processes {
+                *history = rotation.history(self.registers, history, by);
+            }
+        }
         if graph.automaton.forgets_registers() {
             let processes = self.processes.iter().enumerate();
             let live = processes.fold(RegisterSet::default(), |live, (p, (section, passages, history))| {

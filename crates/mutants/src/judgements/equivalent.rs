@@ -236,14 +236,14 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "one of the two is the dummy here, so if the other has a ticket this one has none",
         keys: &[
-            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: without `one.is_none()`",
+            "priority_queue.rs Entry::is_before: `one.is_none() && other.is_some()`: without `one.is_none()`",
         ],
     },
     Judgement {
         reason: "differs for two dummies only, and which of two is first is left open",
         keys: &[
-            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: without `other.is_some()`",
-            "priority_queue.rs PriorityQueue::is_before: `one.is_none() && other.is_some()`: `&&` -> `||`",
+            "priority_queue.rs Entry::is_before: `one.is_none() && other.is_some()`: without `other.is_some()`",
+            "priority_queue.rs Entry::is_before: `one.is_none() && other.is_some()`: `&&` -> `||`",
         ],
     },
     Judgement {
@@ -270,27 +270,27 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "only the first search gets longer: its result is still an upper bound, as many as 3n tickets ahead",
         keys: &[
-            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: without `self.is_in_use(m, \"47\", first + i)?`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first.plus(i))?`: without `self.is_in_use(m, \"47\", first.plus(i))?`",
             "ticket_dispenser.rs TicketDispenser::obtain: `bound.min(2 * i)`: `min` -> `max`",
-            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: `&&` -> `||`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first.plus(i))?`: `&&` -> `||`",
         ],
     },
     Judgement {
         reason: "tickets in use are within a third of the circle of each other, so half of it is never reached",
         keys: &[
-            "ticket_dispenser.rs is_before: `2 * ((j + all - i) % all) < all`: `<` -> `<=`",
+            "ticket_dispenser.rs is_before: `2 * j.ahead_of(i) < i.of()`: `<` -> `<=`",
         ],
     },
     Judgement {
         reason: "tickets in use are different",
         keys: &[
-            "ticket_dispenser.rs is_before: `i != j && 2 * ((j + all - i) % all) < all`: without `i != j`",
+            "ticket_dispenser.rs is_before: `i != j && 2 * j.ahead_of(i) < i.of()`: without `i != j`",
         ],
     },
     Judgement {
         reason: "only the rule uses it",
         keys: &[
-            "ticket_dispenser.rs are_close: `3 * ahead.min(all - ahead) < all`: `<` -> `<=`",
+            "ticket_dispenser.rs are_close: `3 * j.ahead_of(i).min(i.ahead_of(j)) < i.of()`: `<` -> `<=`",
         ],
     },
     Judgement {
@@ -377,7 +377,7 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "the ticket 3n after the last one is free: line 59 has freed it",
         keys: &[
-            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first + i)?`: without `i < bound`",
+            "ticket_dispenser.rs TicketDispenser::obtain: `i < bound && self.is_in_use(m, \"47\", first.plus(i))?`: without `i < bound`",
             "ticket_dispenser.rs TicketDispenser::obtain: `i < bound`: `<` -> `<=`",
         ],
     },
