@@ -335,7 +335,10 @@ fn forgetting_is_exact<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Reg
 }
 
 /// The graph that forgets what it may, and the numbers of its states and of those without forgetting. The two are bisimilar.
-fn compare_forgetting<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> (Graph, [u64; 2]) {
+pub(crate) fn compare_forgetting<A: Exclusion<View>>(
+    model: &Model,
+    make: impl Fn(&mut Registers) -> A,
+) -> (Graph, [u64; 2]) {
     let (_, _, fewer) = explore(&model.clone().forget(), &make);
     let (_, _, all) = explore(model, &make);
     assert!(!all.automaton.forgets());
@@ -395,7 +398,7 @@ fn a_search_that_forgets_registers_is_bisimilar_to_one_that_does_not() {
     ];
     assert_eq!(
         found,
-        [[1_142, 2_090], [536, 824], [904, 1_102], [2_592, 4_200], [4_960, 8_424], [24_826, 39_575], [16_791, 29_841]]
+        [[1_142, 2_090], [536, 824], [904, 1_102], [2_592, 4_200], [4_960, 8_424], [1_783, 39_575], [16_791, 29_841]]
     );
 }
 

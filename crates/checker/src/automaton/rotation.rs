@@ -157,13 +157,7 @@ impl Automaton {
         }
     }
 
-    pub(super) fn learn_rotation(
-        &mut self,
-        program: &dyn Program,
-        field: u32,
-        id: u32,
-        by: u32,
-    ) -> Result<(), Error> {
+    pub(super) fn learn_rotation(&mut self, program: &dyn Program, field: u32, id: u32, by: u32) -> Result<(), Error> {
         let Some(rotation) = self.rotation.filter(|_| self.rotated(field, id, by).is_none()) else { return Ok(()) };
         let rotated = match (field as usize).checked_sub(self.n()) {
             None => {
@@ -221,5 +215,129 @@ impl Automaton {
         };
         // Where tickets are forgotten, a step has more variants.
         self.cannot_rotate |= self.has_tickets || !(1..rotation.of).all(is_same);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use doorway_algorithms::{Size, mutex::danek_golab_simple};
+    use doorway_memory::{Exclusion, Memory, Property, Space};
+
+    use super::*;
+    use crate::{
+        Registers, check,
+        machine::Machine,
+        scout::Random,
+        soundness::{compare_forgetting, explore, states},
+    };
+
+    /// A lock whose tickets select the registers of a ring. `Absolute` ones also depend on which ticket is called 0.
+    struct Places<M: Memory> {
+        tickets: Tickets,
+        next: M::Reg<Cyclic>,
+        open: Vec<M::Reg<bool>>,
+        visits: M::Reg<bool>,
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Tickets {
+        Relative,
+        /// The holder of ticket 0 takes one more step.
+        AbsoluteStep,
+        /// The holder of ticket 0 writes another value.
+        AbsoluteValue,
+        /// After ticket 1 comes ticket 0, which skips one.
+        AbsoluteNext,
+        /// The holder of ticket 0 opens a place that is not the next.
+        AbsoluteRegister,
+    }
+
+    const ABSOLUTE: [Tickets; 4] =
+        [Tickets::AbsoluteStep, Tickets::AbsoluteValue, Tickets::AbsoluteNext, Tickets::AbsoluteRegister];
+
+    impl<M: Memory> Places<M> {
+        fn new(space: &mut impl Space<Mem = M>, tickets: Tickets) -> Self {
+            Places {
+                tickets,
+                next: space.shared("next", Cyclic::new(0, 5)),
+                open: space.ring("open", 5, |i| i == 0),
+                visits: space.shared("visits", false),
+            }
+        }
+    }
+
+    impl<M: Memory> Exclusion<M> for Places<M> {
+        type Place = Cyclic;
+        type Inside = Cyclic;
+
+        fn doorway(&self, m: &mut M, _: Pid) -> Result<Cyclic, M::Halt> {
+            let skips = self.tickets == Tickets::AbsoluteNext;
+            m.update(&self.next, |next| next.plus(if skips && next.index() == 3 { 2 } else { 1 }))
+        }
+
+        fn wait(&self, m: &mut M, _: Pid, &place: &Cyclic) -> Result<Cyclic, M::Halt> {
+            m.spin(|m| m.test(&self.open[place.index()], |open| open))?;
+            Ok(place)
+        }
+
+        fn exit(&self, m: &mut M, _: Pid, &place: &Cyclic) -> Result<(), M::Halt> {
+            let is_zero = place.index() == 0;
+            m.write(&self.open[place.index()], false)?;
+            if self.tickets != Tickets::AbsoluteStep || is_zero {
+                m.write(&self.visits, self.tickets == Tickets::AbsoluteValue && is_zero)?;
+            }
+            let far = self.tickets == Tickets::AbsoluteRegister && is_zero;
+            m.write(&self.open[place.plus(if far { 2 } else { 1 }).index()], true)
+        }
+    }
+
+    #[test]
+    fn a_rotating_search_is_bisimilar_to_one_that_does_not_rotate() {
+        let places = |tickets| compare_forgetting(&Model::new(2), |space| Places::new(space, tickets));
+        let (graph, counts) = places(Tickets::Relative);
+        assert!(graph.automaton.rotation().is_some());
+        assert_eq!(counts, [17, 85], "each of five rotations is counted");
+        for tickets in ABSOLUTE {
+            let (graph, [fewer, all]) = places(tickets);
+            assert!(graph.automaton.rotation().is_none(), "a step depends on which ticket is called 0");
+            assert!(fewer <= all);
+        }
+        let (graph, counts) =
+            compare_forgetting(&Model::new(2), |space| danek_golab_simple::new(space, Size { n: 2, k: 1 }));
+        assert!(graph.automaton.rotation().is_some());
+        assert_eq!(counts, [1_783, 39_575]);
+    }
+
+    /// A counterexample is executed with the numbers as they are.
+    #[test]
+    fn counterexamples_are_not_rotated() {
+        for tickets in [Tickets::AbsoluteNext, Tickets::AbsoluteRegister, Tickets::Relative] {
+            let make = |space: &mut Registers| Places::new(space, tickets);
+            let [one, other] =
+                [Model::new(3), Model::new(3).forget()].map(|m| check(&m, make).expect("it keeps the rules"));
+            for property in
+                [Property::Exclusion, Property::DeadlockFreedom, Property::StarvationFreedom, Property::Fcfs]
+            {
+                assert_eq!(one.fails(property), other.fails(property), "{property}");
+            }
+        }
+    }
+
+    #[test]
+    fn random_executions_stay_among_the_rotated_states() {
+        let model = Model::new(2).forget();
+        let (program, registers, graph) = explore(&model, |space| danek_golab_simple::new(space, Size { n: 2, k: 1 }));
+        let searched: BTreeSet<Vec<u32>> = states(&graph).map(|state| graph.contents(state)).collect();
+        let mut random = Random(1);
+        for _ in 0..5 {
+            let mut machine = Machine::new(&program, &registers, &model);
+            for step in 0..4_000 {
+                machine.step(random.below(2)).expect("it keeps the rules");
+                let state = machine.counted_as(&graph, &model).expect("every part of it is known");
+                assert!(searched.contains(&state), "step {step}");
+            }
+        }
     }
 }

@@ -7,12 +7,7 @@ use crate::{
 
 impl Expansion<'_> {
     /// A state with its cyclic numbers rotated; none if that takes something not known yet.
-    pub(super) fn rotate<const W: usize>(
-        &self,
-        state: &State<W>,
-        by: u32,
-        out: &mut Successors,
-    ) -> Option<State<W>> {
+    pub(super) fn rotate<const W: usize>(&self, state: &State<W>, by: u32, out: &mut Successors) -> Option<State<W>> {
         let Graph { automaton, layout, .. } = self.graph;
         let n = automaton.n();
         let mut rotated = *state;
