@@ -471,7 +471,9 @@ mod tests {
         for verdict in [Verdict::Right, Verdict::NotAfter(0), Verdict::FarFrom(0), Verdict::FarFrom(3)] {
             assert_eq!(Verdict::of_word(verdict.to_word()), verdict);
         }
-        for usage in [Usage::None, Usage::Obtaining, Usage::Holding(Cyclic::new(0, 14)), Usage::Holding(Cyclic::new(9, 14))] {
+        for usage in
+            [Usage::None, Usage::Obtaining, Usage::Holding(Cyclic::new(0, 14)), Usage::Holding(Cyclic::new(9, 14))]
+        {
             assert_eq!(Usage::of_word(usage.to_word()), usage);
         }
     }
