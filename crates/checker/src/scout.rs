@@ -46,7 +46,7 @@ impl Graph {
         let path: Vec<(Actor, Fields)> = path.iter().map(|&(actor, target)| (actor, self.contents(target))).collect();
         // The more there is to search again, the more it is worth to look for further steps first.
         let effort = self.states() as usize;
-        let mut live = self.automaton.forget_no_register();
+        self.automaton.forget_no_register();
         let mut starts = vec![vec![0; self.automaton.fields()]];
         for (actor, target) in &path {
             let n = self.model.n;
@@ -71,8 +71,7 @@ impl Graph {
                 break;
             }
         }
-        self.automaton.add_live(&mut live);
-        live
+        self.automaton.known_live()
     }
 
     /// A random execution, in which a process takes `burst` steps in a row on the average. Returns the number of steps; none if

@@ -72,7 +72,7 @@ enum Restart {
     Wider,
     /// A step depends on a forgotten ticket, so less is forgotten, or nothing.
     Remember(Option<Forgetting>),
-    /// More registers are live, so that these keep their values.
+    /// A register was forgotten that is live, so that it keeps its value.
     Live(Live),
     /// A step depends on which cyclic number is called 0, so states are not rotated.
     NoRotation,
@@ -124,6 +124,7 @@ impl Graph {
         let mut width = 0;
         let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None, rotates: true };
         if model.forgets_registers() {
+            assumed.live = Some(Live::default());
             let mut graph = Self::begin(program, registers.clone(), &model, false, assumed.clone())?;
             assumed.live = Some(graph.scout(program, &[]));
         }
@@ -159,13 +160,7 @@ impl Graph {
         if graph.automaton.met_barrier() {
             return Err(Ended::Restart(Restart::EveryOrder));
         }
-        if graph.automaton.has_more_live() {
-            return Err(Ended::Restart(Restart::Live(graph.scout(program, &[]))));
-        }
         graph.search(program, edges)?;
-        if graph.automaton.has_more_live() {
-            return Err(Ended::Restart(Restart::Live(graph.scout(program, &[]))));
-        }
         graph.automaton.replay(program)?;
         graph.freeze();
         Ok(graph)
@@ -278,15 +273,15 @@ impl Graph {
                 for missing in successors.missing.drain(..) {
                     self.learn(program, missing)?;
                     if let (None, true, Missing::Step { process, local, value }) =
-                        (&first, self.automaton.has_more_live(), missing)
+                        (&first, self.automaton.forgot_too_much(), missing)
                     {
                         first = Some(Culprit { process: process as usize, local, sees: Some(value) });
                     }
                 }
             }
-            // No state is wrong yet, so that the other steps of these states could be learnt too.
-            if let Some(culprit) = first {
-                let path = self.path_to(&culprit).unwrap_or_default();
+            // The other steps of these states could be learnt too, so that one restart does for all of them.
+            if self.automaton.forgot_too_much() {
+                let path = first.and_then(|culprit| self.path_to(&culprit)).unwrap_or_default();
                 return Err(Ended::Restart(Restart::Live(self.scout(program, &path.steps))));
             }
             if !self.layout.holds(&self.automaton) {

@@ -234,7 +234,7 @@ impl Automaton {
             Some(Access { op: Op::Write, .. }) => Action::Write,
             Some(_) => Action::ReadsValue,
         };
-        let live = self.live_in_new(p, section, passages, &history, access.as_ref());
+        let live = self.class_of_new(p, section, passages, &history, access.as_ref());
         let info = StepInfo {
             hash: hash_of(p, id),
             row: 0,

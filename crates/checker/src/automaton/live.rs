@@ -6,12 +6,16 @@
 //! only in it are one. This is exact: the states are bisimilar.
 //!
 //! Which registers are live follows from all steps that the processes can take, which a search does not know before its end.
-//! So it begins with those that random executions show to be live (`scout.rs`). If a step is learnt that makes more of them
-//! live, the search starts again with these.
-use doorway_memory::{Cyclic, Pid, Ticket, Value};
-use rustc_hash::FxHashMap;
+//! So it begins with those that random executions show to be live (`scout.rs`), and whenever a step is learnt, the registers
+//! that it reads become live in all local states that lead to it. What was forgotten until then is right all the same, unless one
+//! of these registers was forgotten while a process was in one of these local states. The search keeps a record of that, and
+//! starts again if it happens.
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Action, Automaton, Interrupted, local_key};
+use doorway_memory::{Cyclic, Pid, Ticket, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Action, Automaton, local_key};
 use crate::{
     access::{Access, Op},
     program::Section,
@@ -59,6 +63,91 @@ impl RegisterSet {
 #[derive(Clone, Default)]
 pub(crate) struct Live(FxHashMap<(Pid, Kernel), RegisterSet>);
 
+/// The live registers of a search, as far as its steps are known. Local states of the same kernel are in one class.
+#[derive(Default)]
+pub(super) struct Liveness {
+    /// What was known when the search began.
+    assumed: Live,
+    classes: FxHashMap<(Pid, Kernel), u32>,
+    /// For each class the registers that are live.
+    live: Vec<RegisterSet>,
+    /// For each class the registers that were forgotten while a process was in it.
+    forgotten: Vec<Forgotten>,
+    /// For each class those from which a step leads there, with the register that the step writes.
+    before: Vec<Vec<(u32, RegisterSet)>>,
+    /// The steps in `before`.
+    known: FxHashSet<(u32, u32, RegisterSet)>,
+    /// Whether no register is forgotten any more.
+    keeps_all: bool,
+    /// Whether a register was forgotten that is live.
+    is_contradicted: bool,
+}
+
+/// A set of registers to which threads add.
+#[derive(Default)]
+struct Forgotten([AtomicU64; RegisterSet::WORDS]);
+
+impl Forgotten {
+    fn add(&self, set: RegisterSet) {
+        for (word, more) in std::iter::zip(&self.0, set.0) {
+            // ORDERING: a reader has joined the threads that add to it.
+            if word.load(Relaxed) & more != more {
+                word.fetch_or(more, Relaxed);
+            }
+        }
+    }
+
+    fn set(&self) -> RegisterSet {
+        RegisterSet(std::array::from_fn(|i| self.0[i].load(Relaxed))) // ORDERING: as above
+    }
+}
+
+impl Liveness {
+    pub(super) fn assuming(assumed: Live) -> Liveness {
+        Liveness { assumed, ..Liveness::default() }
+    }
+
+    /// The class of a local state, in which these registers are live at least.
+    fn class(&mut self, p: Pid, kernel: Kernel, read: RegisterSet) -> u32 {
+        let key = (p, kernel);
+        let class = match self.classes.get(&key) {
+            Some(&class) => class,
+            None => {
+                let class = self.live.len() as u32;
+                self.live.push(self.assumed.0.get(&key).copied().unwrap_or_default());
+                self.forgotten.push(Forgotten::default());
+                self.before.push(Vec::new());
+                self.classes.insert(key, class);
+                class
+            }
+        };
+        self.add(class, read);
+        class
+    }
+
+    /// A step leads from one class to another, after it has written these registers.
+    fn lead(&mut self, from: u32, to: u32, written: RegisterSet) {
+        if self.known.insert((from, to, written)) {
+            self.before[to as usize].push((from, written));
+            self.add(from, self.live[to as usize].without(written));
+        }
+    }
+
+    /// More registers are live in a class, and so in those that lead there.
+    fn add(&mut self, class: u32, more: RegisterSet) {
+        let mut work = vec![(class, more)];
+        while let Some((class, more)) = work.pop() {
+            let class = class as usize;
+            let new = more.without(self.live[class]);
+            if !new.is_empty() {
+                self.is_contradicted |= new.without(self.forgotten[class].set()) != new;
+                self.live[class] = self.live[class].union(new);
+                work.extend(self.before[class].iter().map(|&(before, written)| (before, new.without(written))));
+            }
+        }
+    }
+}
+
 /// What is left of a local state without its tickets and cyclic numbers.
 type Kernel = Box<[u64]>;
 
@@ -74,19 +163,27 @@ impl Automaton {
     /// Whether registers that no process may read are given their initial values.
     #[inline]
     pub(crate) fn forgets_registers(&self) -> bool {
-        self.live.is_some()
+        self.live.as_ref().is_some_and(|live| !live.keeps_all)
     }
 
     /// The registers that are live for a process in a local state.
     #[inline]
     pub(crate) fn live(&self, p: Pid, local: u32) -> RegisterSet {
-        self.live_sets[self.processes[p].live[local as usize] as usize]
+        self.live.as_ref().map_or(RegisterSet::ALL, |live| live.live[self.processes[p].live[local as usize] as usize])
     }
 
-    /// As [`live`](Self::live), in a local state whose tickets may be any numbers.
+    /// As [`live`](Self::live), in a local state whose tickets and cyclic numbers may be any numbers.
     pub(crate) fn live_in(&self, p: Pid, section: Section, passages: u32, history: &[Word]) -> RegisterSet {
-        let live = self.live.as_ref().and_then(|live| live.0.get(&(self.alike(p), kernel(section, passages, history))));
-        live.copied().unwrap_or_default()
+        let Some(live) = &self.live else { return RegisterSet::ALL };
+        let class = live.classes.get(&(self.alike(p), kernel(section, passages, history)));
+        class.map_or(RegisterSet::default(), |&class| live.live[class as usize])
+    }
+
+    /// Takes note that registers were forgotten while a process was in a local state.
+    pub(crate) fn note_forgotten(&self, p: Pid, local: u32, forgotten: RegisterSet) {
+        if let Some(live) = &self.live {
+            live.forgotten[self.processes[p].live[local as usize] as usize].add(forgotten);
+        }
     }
 
     /// Whether a register can be forgotten: not if its value then has a ticket that is not forgotten, whose position among the
@@ -112,13 +209,13 @@ impl Automaton {
         value == self.cleared(reg) || self.values[reg].is_clear[value as usize]
     }
 
-    /// Whether a step was learnt that makes more registers live than the search has assumed: it has to start again.
-    pub(crate) fn has_more_live(&self) -> bool {
-        self.has_more_live
+    /// Whether the search has forgotten a register that turned out to be live: it has to start again.
+    pub(crate) fn forgot_too_much(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is_contradicted)
     }
 
-    /// The number of the set of registers that are live in a new local state, in which the next access is `next`.
-    pub(super) fn live_in_new(
+    /// The number of the class of a new local state, in which the next access is `next`.
+    pub(super) fn class_of_new(
         &mut self,
         p: Pid,
         section: Section,
@@ -126,24 +223,16 @@ impl Automaton {
         history: &[Word],
         next: Option<&Access>,
     ) -> u32 {
-        if !self.forgets_registers() {
-            return 0;
-        }
-        let known = self.live_in(p, section, passages, history);
-        let live = known.union(next.map_or(RegisterSet::default(), read_by));
-        self.has_more_live |= live != known;
-        let number = self.live_sets.iter().position(|set| *set == live);
-        number.unwrap_or_else(|| {
-            self.live_sets.push(live);
-            self.live_sets.len() - 1
-        }) as u32
+        let p = self.alike(p);
+        let read = next.map_or(RegisterSet::default(), read_by);
+        self.live.as_mut().map_or(0, |live| live.class(p, kernel(section, passages, history), read))
     }
 
     /// Takes note that a process can come from one local state to another, after it has written these registers.
     pub(super) fn note_live(&mut self, p: Pid, from: u32, to: u32, written: RegisterSet) {
-        if self.forgets_registers() {
-            let missing = self.live(p, to).without(written).without(self.live(p, from));
-            self.has_more_live |= !missing.is_empty();
+        let [from, to] = [from, to].map(|local| self.processes[p].live[local as usize]);
+        if let Some(live) = &mut self.live {
+            live.lead(from, to, written);
         }
     }
 
@@ -153,39 +242,17 @@ impl Automaton {
         if info.action == Action::Write { RegisterSet::of(info.reg as usize) } else { RegisterSet::default() }
     }
 
-    /// All registers keep their values from now on. Returns what was known of those that are live.
-    pub(crate) fn forget_no_register(&mut self) -> Live {
-        self.live.take().unwrap_or_default()
+    /// All registers keep their values from now on.
+    pub(crate) fn forget_no_register(&mut self) {
+        self.live.iter_mut().for_each(|live| live.keeps_all = true);
     }
 
-    /// Adds all registers that are live as far as the steps are known.
-    pub(crate) fn add_live(&self, live: &mut Live) {
-        for (p, process) in self.processes.iter().enumerate() {
-            let locals = process.locals.iter();
-            let kernels: Vec<_> =
-                locals.map(|local| (self.alike(p), kernel(local.section, local.passages, &local.history))).collect();
-            let mut is_new = true;
-            while is_new {
-                is_new = false;
-                // The latest first: steps mostly lead to later ones.
-                for (at, info) in process.infos.iter().enumerate().rev() {
-                    let known = |next: u32| live.0.get(&kernels[next as usize]).copied().unwrap_or_default();
-                    let all = |nexts: &mut dyn Iterator<Item = u32>| {
-                        nexts.map(known).fold(RegisterSet::default(), RegisterSet::union)
-                    };
-                    let steps = (0..info.len).filter_map(|value| self.step(info, value));
-                    let later = all(&mut steps.map(|(next, _)| next)).without(self.written_by(p, at as u32));
-                    let Interrupted { dead, aborted, expired } =
-                        process.interrupted.get(at).copied().unwrap_or_default();
-                    let interrupted = all(&mut [dead, aborted, expired].into_iter().flatten());
-                    let read = process.locals[at].access.as_ref().map_or(RegisterSet::default(), read_by);
-                    let set = later.union(interrupted).union(read);
-                    let known = live.0.entry(kernels[at].clone()).or_default();
-                    is_new |= !set.without(*known).is_empty();
-                    *known = known.union(set);
-                }
-            }
-        }
+    /// All registers that are live as far as the steps are known.
+    pub(crate) fn known_live(&self) -> Live {
+        let Some(Liveness { assumed, classes, live, .. }) = &self.live else { return Live::default() };
+        let mut known = assumed.clone();
+        known.0.extend(classes.iter().map(|(key, &class)| (key.clone(), live[class as usize])));
+        known
     }
 }
 

@@ -44,6 +44,7 @@ use crate::{
 use execute::unfounded;
 pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
 pub(crate) use learn::Missing;
+use live::Liveness;
 pub(crate) use live::{Live, RegisterSet};
 use needs::Depends;
 pub(crate) use needs::{Forgetting, Need};
@@ -87,11 +88,7 @@ pub(crate) struct Automaton {
     /// By how much the initial tickets are raised.
     raised: u64,
     /// The registers that are live, as far as is known; none if all registers keep their values.
-    live: Option<Live>,
-    /// The sets of registers that are live in some local state, each once; the first is empty.
-    live_sets: Vec<RegisterSet>,
-    /// Whether more registers are live than is assumed.
-    has_more_live: bool,
+    live: Option<Liveness>,
     /// How states are rotated, if they are.
     rotation: Option<Rotation>,
     /// Whether a step is not the same after a rotation.
@@ -127,7 +124,7 @@ struct Process {
     tickets: Vec<TicketSet>,
     /// For each local state the number of what it needs, if tickets are forgotten.
     needs: Vec<u32>,
-    /// For each local state the number of the set of live registers.
+    /// For each local state its class, in which the same registers are live.
     live: Vec<u32>,
     /// For each local state, if the model has interruptions.
     interrupted: Vec<Interrupted>,
@@ -242,9 +239,7 @@ impl Automaton {
             needs: vec![Vec::new()],
             depends: None,
             raised: 0,
-            live,
-            live_sets: vec![RegisterSet::default()],
-            has_more_live: false,
+            live: live.map(Liveness::assuming),
             rotation: None,
             cannot_rotate: false,
             cyclic: Vec::new(),

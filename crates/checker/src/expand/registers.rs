@@ -29,16 +29,23 @@ impl Expansion<'_> {
         }
         self.model.processes().for_each(|q| dead = dead.without(live(state, q)));
         let mut moved = false;
+        let mut forgotten = RegisterSet::default();
         for reg in dead.registers().filter(|&reg| reg < automaton.registers.len() && automaton.can_be_cleared(reg)) {
             let field = automaton.n() + reg;
             let value = layout.fields[field].get(&state.words);
             if !automaton.is_clear(reg, value) {
                 let cleared = automaton.cleared(reg);
+                forgotten = forgotten.union(RegisterSet::of(reg));
                 layout.fields[field].set(&mut state.words, cleared);
                 state.hash ^= automaton.value_hash(reg, value) ^ automaton.value_hash(reg, cleared);
                 moved |=
                     automaton.has_tickets() && automaton.tickets(field, value) != automaton.tickets(field, cleared);
             }
+        }
+        if !forgotten.is_empty() {
+            self.model.processes().for_each(|q| {
+                automaton.note_forgotten(q, layout.fields[q].get(&state.words), forgotten);
+            });
         }
         moved
     }
