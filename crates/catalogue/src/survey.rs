@@ -1,5 +1,9 @@
 //! The survey: everything that is claimed of an algorithm beside what is found.
-use std::{fmt, panic, sync::Arc};
+use std::{
+    cell::Cell,
+    fmt, panic,
+    sync::{Arc, Once},
+};
 
 use doorway_algorithms::{About, Condition, Kind, LocalSpin, Size};
 use doorway_checker::{Bound, Cost, Error, FailedCas, Model, Property, Report, Verdict};
@@ -255,22 +259,41 @@ fn kept(about: &'static About, size: Size, model: &Model, report: &Report, memor
         (held.clone(), all_passages, Some(about.survey.passages())),
         (held, memory(model.clone()).passages(1), Some(Some(1))),
     ];
-    // An algorithm that panics on another memory is a finding, not worth a message.
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let found = searches.into_iter().find_map(|(properties, model, passages)| {
-        if properties.is_empty() {
-            return None;
-        }
-        let Ok(report) = check(about, size, &model.only(properties.iter().copied())) else {
-            return Some(Kept::Breaks);
-        };
-        let lost = properties.iter().find(|&&property| report.fails(property));
-        let all_hold = properties.iter().all(|&property| report.holds(property));
-        lost.map(|&property| Kept::Loses(property)).or_else(|| passages.filter(|_| all_hold).map(Kept::All))
+    let mut searches = searches.into_iter();
+    let found = without_messages(|| {
+        searches.find_map(|(properties, model, passages)| {
+            if properties.is_empty() {
+                return None;
+            }
+            let Ok(report) = check(about, size, &model.only(properties.iter().copied())) else {
+                return Some(Kept::Breaks);
+            };
+            let lost = properties.iter().find(|&&property| report.fails(property));
+            let all_hold = properties.iter().all(|&property| report.holds(property));
+            lost.map(|&property| Kept::Loses(property)).or_else(|| passages.filter(|_| all_hold).map(Kept::All))
+        })
     });
-    panic::set_hook(hook);
     found.unwrap_or(Kept::Unknown)
+}
+
+/// Does something in which panics of this thread print no message: an algorithm that panics on another memory is a finding.
+fn without_messages<T>(action: impl FnOnce() -> T) -> T {
+    thread_local! {
+        static SILENT: Cell<bool> = const { Cell::new(false) };
+    }
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if !SILENT.try_with(Cell::get).unwrap_or(false) {
+                usual(panic);
+            }
+        }));
+    });
+    SILENT.set(true);
+    let result = action();
+    SILENT.set(false);
+    result
 }
 
 /// The classes that were fitted in the CC (0) or the DSM model (1), each once.

@@ -454,6 +454,24 @@ impl Model {
         self
     }
 
+    /// For one of several checks at once: each has an equal share of the threads, at least one, and of the memory.
+    ///
+    /// ```
+    /// use doorway_algorithms::mutex::peterson::Peterson;
+    /// use doorway_checker::{Model, Property, check};
+    ///
+    /// let report = check(&Model::new(2).max_memory(4_000_000_000).one_of(2), Peterson::new)?;
+    /// assert!(report.holds(Property::Exclusion));
+    /// # Ok::<(), doorway_checker::Error>(())
+    /// ```
+    #[must_use]
+    pub fn one_of(mut self, checks: usize) -> Model {
+        let checks = checks.max(1);
+        self.threads = (self.threads / checks).max(1);
+        self.max_memory = self.max_memory.map(|bytes| bytes / checks as u64);
+        self
+    }
+
     /// Reports progress to `observer`, and lets it cancel the check. See the example of [`Observer`].
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Model {

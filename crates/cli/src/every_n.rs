@@ -21,7 +21,7 @@ const STATES: u64 = 5_000_000;
 
 pub(crate) fn run(about: &'static About, k: usize, limits: &Limits, as_json: bool) -> Result<Answer, Failure> {
     find_lock(about.name, "exclusion")?;
-    let watcher = Watcher::new(format!("{} for every n", about.name));
+    let watcher = Watcher::new(&format!("{} for every n", about.name));
     let make = |n: usize| Some(subject(about, about.size(Some(n), Some(k)).ok()?));
     let found = every_n_observed(k, make, &mut |views| {
         watcher.say(&format!("{views} views"));

@@ -1,4 +1,6 @@
 //! Limits on a check, shared by the commands that check.
+use std::thread::available_parallelism;
+
 use clap::Args;
 use doorway_checker::Model;
 
@@ -17,6 +19,11 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// The number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from)
+    }
+
     /// Sets the limits that were given.
     pub(crate) fn apply(&self, mut model: Model) -> Model {
         if let Some(states) = self.max_states {

@@ -1,5 +1,6 @@
 //! The progress of a command on a terminal, and its interruption by Ctrl-C.
 use std::{
+    collections::BTreeMap,
     env,
     io::{IsTerminal, Write, stderr},
     sync::{
@@ -31,30 +32,45 @@ pub(crate) struct Watcher {
 
 /// The line of progress.
 struct Line {
-    /// The command or the piece of work.
-    title: String,
-    /// What it is doing.
-    detail: String,
+    /// The pieces of work that are under way, by their numbers. The first is shown.
+    pieces: BTreeMap<usize, Piece>,
     estimate: Option<Estimate>,
-    /// When the search began, and the number of states that it had found when last seen.
-    search: (Instant, u64),
     /// The time of the last output.
     shown: Instant,
 }
 
+/// A piece of work, or all of it.
+struct Piece {
+    /// The command or the piece of work.
+    title: String,
+    /// What it is doing.
+    detail: String,
+    /// When the search began, and the number of states that it had found when last seen.
+    search: (Instant, u64),
+}
+
+impl Piece {
+    fn new(title: &str) -> Piece {
+        Piece { title: title.to_string(), detail: String::new(), search: (Instant::now(), 0) }
+    }
+}
+
 impl Watcher {
     /// A watcher of a single search.
-    pub(crate) fn new(title: String) -> Arc<Watcher> {
-        Watcher::start(title, None)
+    pub(crate) fn new(title: &str) -> Arc<Watcher> {
+        let watcher = Watcher::start(None);
+        watcher.begin(title);
+        watcher
     }
 
-    /// A watcher of several pieces of work, which [begin](Watcher::begin) one after the other.
+    /// A watcher of several pieces of work, which [begin](Watcher::begin) one after the other or [at
+    /// once](Watcher::begin_at_once).
     pub(crate) fn of_pieces(estimate: Estimate) -> Arc<Watcher> {
-        Watcher::start(String::new(), Some(estimate))
+        Watcher::start(Some(estimate))
     }
 
     /// The first watcher also installs the handler of Ctrl-C.
-    fn start(title: String, estimate: Option<Estimate>) -> Arc<Watcher> {
+    fn start(estimate: Option<Estimate>) -> Arc<Watcher> {
         static HANDLER: Once = Once::new();
         HANDLER.call_once(|| {
             // ORDERING: Relaxed: the flag is polled by itself, and publishes no other data.
@@ -67,26 +83,41 @@ impl Watcher {
             let _ = ctrlc::set_handler(interrupt);
         });
         let can_erase = stderr().is_terminal() && env::var_os("TERM").is_none_or(|term| term != "dumb");
-        let now = Instant::now();
-        let line = Line { title, detail: String::new(), estimate, search: (now, 0), shown: now };
+        let line = Line { pieces: BTreeMap::new(), estimate, shown: Instant::now() };
         Arc::new(Watcher { line: can_erase.then(|| Mutex::new(line)) })
     }
 
-    /// The next piece of work begins.
+    /// The next piece of work begins, and the one before is finished.
     pub(crate) fn begin(&self, title: &str) {
         self.change(|line| {
-            line.title = title.to_string();
-            line.detail.clear();
-            line.search = (Instant::now(), 0);
-            if let Some(estimate) = &mut line.estimate {
-                estimate.begin();
-            }
+            let before = line.pieces.keys().next().copied();
+            before.into_iter().for_each(|number| line.finish(number));
+            line.begin(before.map_or(0, |number| number + 1), title);
         });
+    }
+
+    /// A piece of work begins beside others.
+    pub(crate) fn begin_at_once(&self, number: usize, title: &str) {
+        self.change(|line| line.begin(number, title));
+    }
+
+    /// A piece of work is finished.
+    pub(crate) fn finish(&self, number: usize) {
+        self.change(|line| line.finish(number));
+    }
+
+    /// A search that belongs to a piece of work has come this far.
+    pub(crate) fn progress_of(&self, number: usize, progress: &Progress) {
+        self.change(|line| line.progress(number, progress));
     }
 
     /// Replaces what is said about the current piece.
     pub(crate) fn say(&self, detail: &str) {
-        self.change(|line| line.detail = detail.to_string());
+        self.change(|line| {
+            if let Some(mut piece) = line.pieces.first_entry() {
+                piece.get_mut().detail = detail.to_string();
+            }
+        });
     }
 
     /// Shows the line again if it has been shown for long enough. To be called at short intervals.
@@ -96,10 +127,16 @@ impl Watcher {
 
     /// Erases the line, so that results can be printed; it comes back with the next change.
     pub(crate) fn done(&self) {
-        if let Some(line) = &self.line {
-            let _line = line.lock().unwrap_or_else(PoisonError::into_inner);
+        self.beside(|| ());
+    }
+
+    /// Erases the line and does something that prints, before which the line does not come back.
+    pub(crate) fn beside<T>(&self, print: impl FnOnce() -> T) -> T {
+        let _line = self.line.as_ref().map(|line| line.lock().unwrap_or_else(PoisonError::into_inner));
+        if self.line.is_some() {
             eprint!("\r\x1b[K");
         }
+        print()
     }
 
     fn change(&self, change: impl FnOnce(&mut Line)) {
@@ -117,11 +154,36 @@ impl Watcher {
 }
 
 impl Line {
+    fn begin(&mut self, number: usize, title: &str) {
+        self.pieces.insert(number, Piece::new(title));
+        self.estimate.iter_mut().for_each(|estimate| estimate.begin(number));
+    }
+
+    fn finish(&mut self, number: usize) {
+        self.pieces.remove(&number);
+        self.estimate.iter_mut().for_each(|estimate| estimate.finish(number));
+    }
+
+    fn progress(&mut self, number: usize, progress: &Progress) {
+        let Some(Piece { detail, search, .. }) = self.pieces.get_mut(&number) else { return };
+        // Fewer states than before: another search has begun.
+        if progress.states < search.1 {
+            search.0 = Instant::now();
+        }
+        search.1 = progress.states;
+        *detail = searching(progress, search.0.elapsed());
+        if self.estimate.is_some() {
+            // Beside a bar there is no room for more.
+            *detail = detail.split(", depth").next().unwrap_or_default().to_string();
+        }
+    }
+
     fn text(&self) -> String {
-        let mut parts = vec![self.title.clone(), self.detail.clone()];
+        let Some((&number, Piece { title, detail, .. })) = self.pieces.first_key_value() else { return String::new() };
+        let mut parts = vec![title.clone(), detail.clone()];
         if let Some(estimate) = &self.estimate {
             let (done, seconds) = estimate.now();
-            parts.splice(0..1, [estimate.position(), self.title.clone(), bar(done)]);
+            parts.splice(0..1, [estimate.position(number), title.clone(), bar(done)]);
             parts.insert(3, seconds.map_or(String::new(), left));
         }
         parts.retain(|part| !part.is_empty());
@@ -136,18 +198,7 @@ pub(crate) fn interrupted() -> bool {
 
 impl Observer for Watcher {
     fn progress(&self, progress: &Progress) {
-        self.change(|line| {
-            // Fewer states than before: another search has begun.
-            if progress.states < line.search.1 {
-                line.search.0 = Instant::now();
-            }
-            line.search.1 = progress.states;
-            line.detail = searching(progress, line.search.0.elapsed());
-            if line.estimate.is_some() {
-                // Beside a bar there is no room for more.
-                line.detail = line.detail.split(", depth").next().unwrap_or_default().to_string();
-            }
-        });
+        self.progress_of(0, progress);
     }
 
     fn cancelled(&self) -> bool {
@@ -176,7 +227,7 @@ pub(crate) fn watched<T>(
     model: Model,
     check: impl FnOnce(Model) -> Result<T, Error>,
 ) -> Result<T, Failure> {
-    let watcher = Watcher::new(name.to_string());
+    let watcher = Watcher::new(name);
     let found = check(model.observer(watcher.clone()));
     watcher.done();
     found.map_err(|error| Failure(format!("`{name}`: {error}")))

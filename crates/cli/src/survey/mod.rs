@@ -5,12 +5,21 @@ mod summary;
 mod table_1;
 mod tables;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+        mpsc,
+    },
+    thread,
+    time::Instant,
+};
 
 use clap::Args;
 use doorway_algorithms::{About, Extent, Finds, Kind, Pinned, registry};
 use doorway_catalogue::{Row, Surveyor};
-use doorway_checker::Model;
+use doorway_checker::{Error, Model, Observer, Progress};
 use serde_json::{Value, json};
 
 use crate::{
@@ -59,31 +68,94 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     Ok(Answer { text, code: code(&rows, is_stopped) })
 }
 
-/// Surveys algorithms one after the other, and hands each row on, until that returns false or the user interrupts it.
-/// Returns whether all were handed on.
+/// Surveys algorithms, one on each thread, and hands the rows on in the order of the algorithms, until `take` returns false
+/// or the user interrupts it. Returns whether all were handed on.
 pub(crate) fn each(
     algorithms: &[&'static About],
     limits: &Limits,
     mut take: impl FnMut(Row) -> Result<bool, Failure>,
 ) -> Result<bool, Failure> {
+    let at_once = limits.threads().min(algorithms.len());
     let weights = algorithms.iter().map(|about| weight(about)).collect();
-    let watcher = Watcher::of_pieces(Estimate::new(algorithms.len(), Pace::Weights(weights)));
-    for &about in algorithms {
-        watcher.begin(about.name);
-        let (limits, observer, ticking) = (limits.clone(), watcher.clone(), watcher.clone());
-        let cancelled = move || {
-            ticking.tick();
-            interrupted()
-        };
-        let surveyor = Surveyor::new(move |model| limits.apply(model).observer(observer.clone()), Arc::new(cancelled));
-        let row = surveyor.row(about);
-        watcher.done();
-        let row = row.map_err(|error| Failure(format!("`{}`: {error}", about.name)))?;
-        if !take(row)? || interrupted() {
-            return Ok(false);
+    let watcher = Watcher::of_pieces(Estimate::new(algorithms.len(), Pace::Weights(weights)).at_once(at_once));
+    let (next, is_over) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+    let (send, receive) = mpsc::channel();
+    thread::scope(|scope| {
+        for _ in 0..at_once {
+            let send = send.clone();
+            scope.spawn(|| {
+                let send = send;
+                // ORDERING: Relaxed: the flag and the counter publish no other data.
+                while !is_over.load(Relaxed)
+                    && let number = next.fetch_add(1, Relaxed)
+                    && let Some(about) = algorithms.get(number)
+                {
+                    watcher.begin_at_once(number, about.name);
+                    let search = Arc::new(Search { number, watcher: watcher.clone(), is_over: is_over.clone() });
+                    let row = search.row(about, limits.clone(), at_once.min(algorithms.len() - number));
+                    watcher.finish(number);
+                    if send.send((number, row)).is_err() {
+                        break;
+                    }
+                }
+            });
         }
+        drop(send);
+        let mut all_taken = Ok(true);
+        for (about, row) in std::iter::zip(algorithms, in_order(receive)) {
+            let row = row.map_err(|error| Failure(format!("`{}`: {error}", about.name)));
+            all_taken = row.and_then(|row| Ok(watcher.beside(|| take(row))? && !interrupted()));
+            if !matches!(all_taken, Ok(true)) {
+                break;
+            }
+        }
+        is_over.store(true, Relaxed);
+        watcher.done();
+        all_taken
+    })
+}
+
+/// What the threads have found, in the order of the numbers.
+fn in_order<T>(found: mpsc::Receiver<(usize, T)>) -> impl Iterator<Item = T> {
+    let mut early = BTreeMap::new();
+    (0..).map_while(move |next| {
+        while !early.contains_key(&next) {
+            let (number, one) = found.recv().ok()?;
+            early.insert(number, one);
+        }
+        early.remove(&next)
+    })
+}
+
+/// The survey of one algorithm, beside others.
+struct Search {
+    number: usize,
+    watcher: Arc<Watcher>,
+    /// Whether its result is not needed any more.
+    is_over: Arc<AtomicBool>,
+}
+
+impl Search {
+    fn row(self: &Arc<Search>, about: &'static About, limits: Limits, at_once: usize) -> Result<Row, Error> {
+        let (observer, ticking) = (self.clone(), self.clone());
+        let cancelled = move || {
+            ticking.watcher.tick();
+            ticking.cancelled()
+        };
+        let shape = move |model| limits.apply(model).one_of(at_once).observer(observer.clone());
+        Surveyor::new(shape, Arc::new(cancelled)).row(about)
     }
-    Ok(true)
+}
+
+impl Observer for Search {
+    fn progress(&self, progress: &Progress) {
+        self.watcher.progress_of(self.number, progress);
+    }
+
+    fn cancelled(&self) -> bool {
+        // ORDERING: Relaxed: the flag is polled by itself, and publishes no other data.
+        interrupted() || self.is_over.load(Relaxed)
+    }
 }
 
 /// The algorithms with these names, or all that a survey includes.
