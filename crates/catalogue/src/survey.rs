@@ -14,6 +14,9 @@ use crate::{Agreement, Comparison, bounded, check, claims, compare, glance, glan
 /// The number of states up to which another memory is searched in all executions, not just with one passage each.
 const MAX_STATES_OF_ANOTHER_MEMORY: u64 = 600_000;
 
+/// The number of states from which on a search that forgets values is faster, if many can be forgotten.
+const FORGETTING_PAYS: u64 = 400_000;
+
 /// An algorithm and what a survey found about it.
 #[derive(Debug)]
 pub struct Row {
@@ -150,6 +153,7 @@ impl Surveyor {
             row.survives_one_of_three = self.survives_one_of(about, Size { n: 3, k: 2 })?;
         }
         if about.local_spin.is_some() && goes_on() {
+            let model = if row.report.states > FORGETTING_PAYS { model.clone().forget() } else { model.clone() };
             let cc = remote_references(about, size, &model, Cost::Cc(FailedCas::Counts))?;
             let dsm = remote_references(about, size, &model, Cost::Dsm)?;
             let decided = !cc.stopped && !dsm.stopped;

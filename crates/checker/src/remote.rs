@@ -99,11 +99,6 @@ pub(crate) fn of_program(
 ) -> Result<RemoteReferences, Error> {
     let start = Instant::now();
     validate::model(model)?;
-    if model.forgets {
-        let why =
-            "a cost may depend on tickets, so they cannot be forgotten where remote memory references are counted";
-        return Err(Error::Model(why.to_string()));
-    }
     if model.store_buffers {
         return Err(Error::Model(
             "remote memory references are counted without store buffers; check them on plain atomic registers"
@@ -117,15 +112,25 @@ pub(crate) fn of_program(
     }
     let mut found =
         RemoteReferences { per_process: Vec::new(), states: 0, seconds: 0.0, incomplete: None, stopped: false };
+    // All steps of the processes are known after a search without caches.
+    let whole = match cost {
+        Cost::Cc(_) if !model.safe_registers => {
+            let whole = Graph::explore(program, registers.of(model).to_vec(), model, false)?;
+            Some(whole).filter(|whole| whole.stop.is_none())
+        }
+        _ => None,
+    };
     let mut graph: Option<Graph> = None;
     for p in model.processes() {
+        let copies = whole.as_ref().map(|whole| whole.automaton.useful_copies(p));
         let model = match cost {
             Cost::Dsm => model.clone(),
             Cost::Cc(failed_cas) => Model { cache: Some(Cache { of: p, failed_cas }), ..model.clone() },
         };
         // Without caches one graph serves all processes.
         if cost != Cost::Dsm || graph.is_none() {
-            let new = Graph::explore(program, registers.of(&model).to_vec(), &model, true)?;
+            let registers = registers.of(&model).to_vec();
+            let new = Graph::explore_with_copies(program, registers, &model, true, copies)?;
             found.states += new.states();
             found.stopped |= new.stop.is_some();
             found.incomplete = found.incomplete.or_else(|| incomplete(&new, &model));
@@ -133,6 +138,10 @@ pub(crate) fn of_program(
         }
         let graph = graph.as_ref().expect("it was just made");
         found.per_process.push(Passages { judge: &Judge::new(graph, &model), p }.worst(program)?);
+    }
+    if model.forgets && !found.stopped && !model.cancelled() && !found.is_exact() && found.incomplete.is_none() {
+        // No real execution attains a bound in the states that are left.
+        return of_program(program, registers, &Model { forgets: false, ..model.clone() }, cost);
     }
     if model.cancelled() {
         found.incomplete.get_or_insert("interrupted".to_string());

@@ -120,9 +120,20 @@ impl Graph {
         model: &Model,
         edges: bool,
     ) -> Result<Graph, Error> {
+        Self::explore_with_copies(program, registers, model, edges, None)
+    }
+
+    /// As [`explore`](Self::explore), with a cache. If it is known of which registers a copy is useful, others are not cached.
+    pub(crate) fn explore_with_copies(
+        program: &dyn Program,
+        registers: Vec<Register>,
+        model: &Model,
+        edges: bool,
+        copies: Option<Live>,
+    ) -> Result<Graph, Error> {
         let mut model = model.clone();
         let mut width = 0;
-        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None, rotates: true };
+        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None, copies, rotates: true };
         if model.forgets_registers() {
             assumed.live = Some(Live::default());
             let mut graph = Self::begin(program, registers.clone(), &model, false, assumed.clone())?;

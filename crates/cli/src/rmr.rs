@@ -28,6 +28,9 @@ pub(crate) struct Arguments {
     /// Each process makes at most R passages
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..1_000_000))]
     passages: Option<u32>,
+    /// Counts states that differ only in values on which no step depends any more as one
+    #[arg(long, conflicts_with = "grow")]
+    forget: bool,
     /// Executes passages on servers of etcd, and counts their round trips: `etcd://host:2379,host:2379`
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["grow", "passages"])]
     on: Option<String>,
@@ -67,10 +70,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let measured = measured(about, size, arguments.on.clone())?;
     // A round trip is a remote memory reference of a process that has no registers at home.
     let (machine, cost) = if measured.is_some() { (Machine::Dsm, Cost::Dsm) } else { (arguments.model, cost) };
-    let model = arguments.limits.apply(lookup::model(size, arguments.passages));
+    let mut model = arguments.limits.apply(lookup::model(size, arguments.passages));
+    if arguments.forget {
+        model = model.forget();
+    }
     let found = watched(about.name, model, |model| doorway_catalogue::remote_references(about, size, &model, cost))?;
     let text = if arguments.json {
         let mut value = as_json(about, size, machine, &found);
+        value["forget"] = arguments.forget.into();
         if let Some(Measured { uncontended, mean, worst }) = measured {
             value["round_trips"] = json!({ "uncontended": uncontended, "mean": mean, "worst": worst });
         }
@@ -83,7 +90,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 title(about, size)
             )
         });
-        measured + &as_text(about, size, machine, &found)
+        measured + &as_text(about, size, (machine, arguments.forget), &found)
     };
     let code = if found.stopped { UNDECIDED } else { HOLDS };
     Ok(Answer { text, code })
@@ -122,8 +129,9 @@ fn name(model: Machine) -> &'static str {
     }
 }
 
-fn as_text(about: &About, size: Size, model: Machine, found: &RemoteReferences) -> String {
-    let head = format!("{}, {}: ", title(about, size), name(model));
+fn as_text(about: &About, size: Size, (model, forgets): (Machine, bool), found: &RemoteReferences) -> String {
+    let alike = if forgets { " modulo forgotten values" } else { "" };
+    let head = format!("{}, {}{alike}: ", title(about, size), name(model));
     let exactly = match () {
         () if found.is_exact() => "exactly",
         () if found.incomplete.is_some() => "at least",

@@ -71,7 +71,7 @@ const RECOMPUTED: [&str; 13] = [
 ];
 
 /// The campaigns of which values on which no step depends are also forgotten.
-const FORGETTING: [&str; 11] = [
+const FORGETTING: [&str; 13] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -83,6 +83,8 @@ const FORGETTING: [&str; 11] = [
     "linked",
     "parts",
     "limits",
+    "rmr-cc",
+    "rmr-dsm",
 ];
 
 const PALETTE: Palette =
@@ -131,7 +133,7 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
     if campaign == "forgotten" {
         let of: &str = random.pick::<&str>(&FORGETTING);
         let (mut case, palette) = draw(of, random);
-        case.setup.forgets = !case.setup.expiries && matches!(case.job, Job::Check);
+        case.setup.forgets = !case.setup.expiries && !matches!(case.job, Job::Cover);
         return (case, palette);
     }
     let three = random.chance(12);

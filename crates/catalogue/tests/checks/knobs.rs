@@ -1,7 +1,7 @@
 //! Knobs of the checker that must not change a verdict, on every lock of the catalogue.
 use doorway_algorithms::About;
-use doorway_catalogue::check;
-use doorway_checker::{Bypass, Model, Property, Report, Verdict};
+use doorway_catalogue::{check, find, remote_references};
+use doorway_checker::{Bypass, Cost, FailedCas, Model, Property, Report, Verdict};
 
 use crate::common::{bounded, locks};
 
@@ -64,6 +64,43 @@ fn forgetting_does_not_change_a_finding() {
         }
     });
     assert!(fewer > 10, "{fewer}");
+}
+
+/// Nor does it change how many remote memory references a passage makes at most, or that an execution attains that.
+#[test]
+fn forgetting_does_not_change_remote_memory_references() {
+    for name in ["k-bakery", "ticket", "mcs", "yang-anderson", "anderson-moir-dsm-tree"] {
+        let [less, all] = remote_references_despite_forgetting(find(name).expect("it is in the catalogue"));
+        assert!(less <= all, "{name}: {less} of {all} states");
+    }
+}
+
+#[test]
+#[ignore = "6 minutes"]
+fn forgetting_does_not_change_remote_memory_references_of_any_lock() {
+    let fewer = locks().filter(|about| {
+        let [less, all] = remote_references_despite_forgetting(about);
+        less < all
+    });
+    assert!(fewer.count() > 10);
+}
+
+/// The numbers of states with and without forgetting, for two processes.
+fn remote_references_despite_forgetting(about: &'static About) -> [u64; 2] {
+    let n = if about.size(Some(2), None).is_ok() { 2 } else { about.default_n };
+    let size = about.size(Some(n), None).expect("the algorithm supports this size");
+    let model = bounded(about, Model::new(n).k(size.k));
+    let mut states = [0; 2];
+    for cost in [Cost::Cc(FailedCas::Counts), Cost::Cc(FailedCas::Free), Cost::Dsm] {
+        let found = [model.clone().forget(), model.clone()]
+            .map(|model| remote_references(about, size, &model, cost).expect("the algorithm keeps the rules"));
+        let worst = found.each_ref().map(|found| {
+            found.per_process.iter().map(|worst| (worst.bound, worst.execution.is_some())).collect::<Vec<_>>()
+        });
+        assert_eq!(worst[0], worst[1], "{}, {cost:?}", about.name);
+        states.iter_mut().zip(&found).for_each(|(all, found)| *all += found.states);
+    }
+    states
 }
 
 /// Buffers that are emptied at once make no difference.

@@ -126,6 +126,13 @@ impl Automaton {
             let history = self.local(p, local).history.clone();
             let seen = Seen { history: &history, ..self.seen(p, local, word) };
             self.check_step_despite_forgotten(program, (local, value), seen, &ran);
+            // Whether it invalidates copies is decided without executing it.
+            if self.has_cache
+                && ran.access.is_some_and(|access| access.can_fail())
+                && self.sees_forgotten(p, local, value)
+            {
+                self.note_dependence(p, local, Some(value));
+            }
         }
         let next = self.local_id(program, p, ran.section, ran.passages, ran.history)?;
         let written = match ran.access.filter(|access| access.register().is_some()) {
@@ -235,6 +242,7 @@ impl Automaton {
             Some(_) => Action::ReadsValue,
         };
         let live = self.class_of_new(p, section, passages, &history, access.as_ref());
+        let useful_copies = self.useful_copies_in_new(p, section, passages, &history);
         let info = StepInfo {
             hash: hash_of(p, id),
             row: 0,
@@ -256,6 +264,7 @@ impl Automaton {
         process.tickets.push(tickets);
         process.needs.push(needs);
         process.live.push(live);
+        process.useful_copies.extend(useful_copies);
         if self.deaths || self.aborts {
             process.interrupted.push(Interrupted::default());
             // A death at the start of a reap changes nothing; and a process that was taken for dead has died already.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use doorway_memory::{Cyclic, Pid, Ticket, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Action, Automaton, local_key};
+use super::{Action, Automaton, Process, local_key};
 use crate::{
     access::{Access, Op},
     program::Section,
@@ -253,6 +253,56 @@ impl Automaton {
         let mut known = assumed.clone();
         known.0.extend(classes.iter().map(|(key, &class)| (key.clone(), live[class as usize])));
         known
+    }
+}
+
+/// Copies in the cache of a process, by which remote memory references are counted.
+impl Automaton {
+    /// The registers that a process may read before it accesses them in another way, for each of its local states. Whether it
+    /// has a copy of others makes no difference. All steps of the process have to be known.
+    pub(crate) fn useful_copies(&self, p: Pid) -> Live {
+        let Process { locals, infos, .. } = &self.processes[p];
+        let mut useful = vec![RegisterSet::default(); locals.len()];
+        let mut is_new = true;
+        while is_new {
+            is_new = false;
+            // The latest first: steps mostly lead to later ones.
+            for (at, (local, info)) in std::iter::zip(locals, infos).enumerate().rev() {
+                let steps = (0..info.len).filter_map(|value| self.step(info, value));
+                let later = steps.fold(RegisterSet::default(), |set, (next, _)| set.union(useful[next as usize]));
+                let now = match local.access.filter(|access| access.register().is_some()) {
+                    Some(access) if access.op.is_read() => later.union(RegisterSet::of(access.reg as usize)),
+                    Some(access) => later.without(RegisterSet::of(access.reg as usize)),
+                    None => later,
+                };
+                is_new |= now != useful[at];
+                useful[at] = now;
+            }
+        }
+        let mut all = Live::default();
+        for (local, set) in std::iter::zip(locals, useful) {
+            let known = all.0.entry((p, kernel(local.section, local.passages, &local.history))).or_default();
+            *known = known.union(set);
+        }
+        all
+    }
+
+    /// As [`useful_copies`](Self::useful_copies), in a local state of this search; all, if that is not known.
+    #[inline]
+    pub(crate) fn has_use_for_copies(&self, p: Pid, local: u32) -> RegisterSet {
+        self.processes[p].useful_copies.get(local as usize).copied().unwrap_or(RegisterSet::ALL)
+    }
+
+    /// The same for a new local state.
+    pub(super) fn useful_copies_in_new(
+        &self,
+        p: Pid,
+        section: Section,
+        passages: u32,
+        history: &[Word],
+    ) -> Option<RegisterSet> {
+        let useful = self.useful_copies.as_ref()?;
+        Some(useful.0.get(&(p, kernel(section, passages, history))).copied().unwrap_or(RegisterSet::ALL))
     }
 }
 

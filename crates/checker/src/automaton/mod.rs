@@ -89,6 +89,8 @@ pub(crate) struct Automaton {
     raised: u64,
     /// The registers that are live, as far as is known; none if all registers keep their values.
     live: Option<Liveness>,
+    /// The registers of which it matters whether a copy is cached, if that is known.
+    useful_copies: Option<Live>,
     /// How states are rotated, if they are.
     rotation: Option<Rotation>,
     /// Whether a step is not the same after a rotation.
@@ -126,6 +128,8 @@ struct Process {
     needs: Vec<u32>,
     /// For each local state its class, in which the same registers are live.
     live: Vec<u32>,
+    /// For each local state the registers of which it matters whether a copy is cached, if that is known.
+    useful_copies: Vec<RegisterSet>,
     /// For each local state, if the model has interruptions.
     interrupted: Vec<Interrupted>,
 }
@@ -207,6 +211,8 @@ pub(crate) struct Assumed {
     pub(crate) forgetting: Option<Forgetting>,
     /// The registers that are live; none if all are.
     pub(crate) live: Option<Live>,
+    /// The registers of which it matters whether a copy is cached; none if it matters of all.
+    pub(crate) copies: Option<Live>,
     /// Whether no step depends on which cyclic number is called 0.
     pub(crate) rotates: bool,
 }
@@ -216,7 +222,7 @@ impl Automaton {
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
-        Assumed { wide, forgetting, live, rotates }: Assumed,
+        Assumed { wide, forgetting, live, copies, rotates }: Assumed,
     ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
@@ -240,6 +246,7 @@ impl Automaton {
             depends: None,
             raised: 0,
             live: live.map(Liveness::assuming),
+            useful_copies: copies,
             rotation: None,
             cannot_rotate: false,
             cyclic: Vec::new(),
