@@ -165,6 +165,16 @@ fn anderson_moir_dsm_tree_is_correct_for_three_with_capacity_two() {
     assert!(all.iter().all(|&property| report.holds(property)), "{report}");
 }
 
+/// Complete, with Kim and Anderson's lock as the inner one.
+#[test]
+#[ignore = "10 minutes, 7 GB"]
+fn danek_golab_is_correct_for_two() {
+    let report = report_k("danek-golab", 2, None, Model::forget);
+    assert_eq!((report.states, report.incomplete.as_ref()), (160_373_712, None));
+    let all = [Property::Exclusion, Property::DeadlockFreedom, Property::StarvationFreedom, Property::Fcfs];
+    assert!(all.iter().all(|&property| report.holds(property)), "{report}");
+}
+
 /// As in `k-bakery`: a later arrival is a holder, and process 0 waits for two processes that have not chosen.
 #[test]
 fn burns_peterson_is_not_first_in_first_enabled_for_four() {
