@@ -44,8 +44,10 @@ fn a_simulation_never_exceeds_the_exact_worst_case() {
                 let is_unbounded = exact.worst() == Bound::Unbounded;
                 assert!(unbounded.is_none() || is_unbounded, "{at}: {unbounded:?}");
                 // With caches, random schedules need not contain the rare executions that cost more and more, unless a
-                // process starves in them.
-                let is_seen = cost == Cost::Dsm || !about.holds(Property::StarvationFreedom);
+                // process starves in them; and a process starves at the queue only if another one changes it during each of
+                // its attempts.
+                let is_rare = about.holds(Property::StarvationFreedom) || about.name == "fischer-queue-copied";
+                let is_seen = cost == Cost::Dsm || !is_rare;
                 assert!(unbounded.is_some() || !is_unbounded || !is_seen, "{at}: no unbounded passage was observed");
                 if let Bound::AtMost(bound) = exact.worst() {
                     assert!(worst <= u64::from(bound), "{at}: {worst} observed, but the worst case is {bound}");

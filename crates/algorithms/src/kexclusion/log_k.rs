@@ -69,7 +69,7 @@ pub const ABOUT: About = About {
         holds(WaitFreeDoorway),
     ],
     tolerates: &[Tso, Crashes],
-    remark: "as printed, processes starve: `log-k-printed`, `log-k-first-repair`; n = 3, k = 2 has 8 million states",
+    remark: "as printed, processes starve: `log-k-printed`, `log-k-first-repair`; n = 3, k = 2 has 6 million states",
     remote: Some(Remote { cc: "O(log k)", dsm: "∞" }),
     departures: "two errors repaired: Wait-Set(j) has j, and line 8 has u + k for u + 2k",
     pinned: &[
