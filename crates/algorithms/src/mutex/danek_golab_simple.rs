@@ -29,8 +29,8 @@ pub const ABOUT: About = About {
     remote: None,
     pinned: &[
         at(2).finds(39_575),
-        at(3).passages(2).finds(1_204_427),
-        at(3).finds(7_375_409).takes("30 s"),
+        at(3).passages(2).finds(1_203_621),
+        at(3).finds(7_372_617).takes("30 s"),
         at(2).under(&[Tso]).finds(272_721).fences(2),
         at(2).passages_in_all(9).needs_fences_of("danek_golab"),
     ],
