@@ -48,7 +48,7 @@ fn remote_references_are_exact_or_unbounded() {
     assert_eq!(json(&["rmr", "bakery", "-n", "2", "--model", "dsm", "--json"])["worst"], Value::Null);
     assert_eq!(
         text(&doorway(&["rmr", "peterson"]).stdout),
-        "peterson n=2, cc: exactly 6 remote memory references in the worst passage, 136 states\n"
+        "peterson n=2, cc: exactly 6 remote memory references in the worst passage, 102 states\n"
     );
     refused(&["rmr", "bouncer"], "`bouncer` is a part and has no passages; try a lock, such as `bakery`");
 }
