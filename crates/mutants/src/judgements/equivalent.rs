@@ -302,7 +302,7 @@ pub const EQUIVALENT: &[Judgement] = &[
     Judgement {
         reason: "no process looks at the ticket that line 59 frees before line 60 of a later ticket",
         keys: &[
-            "ticket_dispenser.rs TicketDispenser::done: swap `m.at(\"59\").write(&self.tickets[(tic….n) % (7 * self.n)], State::Free)?;` and `m.at(\"60\").write(&self.last_ticket, ticket)`",
+            "ticket_dispenser.rs TicketDispenser::done: swap `m.at(\"59\").write(&self.tickets[tick… * self.n).index()], State::Free)?;` and `m.at(\"60\").write(&self.last_ticket, ticket)`",
         ],
     },
     Judgement {
