@@ -54,16 +54,17 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
         self.components_from(0..self.graph.ids() as Id, cancelled, label, found);
     }
 
-    /// The component of a state.
-    pub(crate) fn component_of(&self, state: Id) -> Vec<Id> {
-        let mut component = Vec::new();
+    /// The component of a state, and the union of the labels of its steps.
+    pub(crate) fn component_of(&self, state: Id, label: impl Fn(Id, Actor, Id) -> u64) -> (Vec<Id>, u64) {
+        let mut component = (Vec::new(), 0);
         self.components_from(
             [state],
             || false,
-            |_, _, _| 0,
-            |members, _, _| {
-                if members.contains(&state) {
-                    component = members.to_vec();
+            label,
+            |members, labels, marks| {
+                // That of the first state is found last.
+                if marks.same(members[0], state) {
+                    component = (members.to_vec(), labels);
                 }
             },
         );
@@ -96,12 +97,9 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
             path.push(Visit::new(root));
             while let Some(visit) = path.last_mut() {
                 let state = visit.state;
-                if let Some(step) = graph.step(&mut scratch, state, usize::from(visit.followed)) {
-                    visit.followed += 1;
-                    let Some((actor, target)) = step else { continue };
-                    if !keep(state, actor, target) {
-                        continue;
-                    }
+                if visit.left != 0 {
+                    let step = graph.step(&mut scratch, state, visit.follow());
+                    let (actor, target) = step.flatten().expect("it was looked at");
                     let mark = marks.0[target as usize];
                     if mark == 0 {
                         visited += 1;
@@ -115,11 +113,33 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
                     } else if mark <= next_component {
                         // The target is not in a component yet, so it will be in this one.
                         visit.labels |= label(state, actor, target);
-                        if mark < marks.0[state as usize] {
-                            marks.0[state as usize] = mark;
-                            visit.first = false;
+                        visit.meet(mark, &mut marks.0[state as usize]);
+                    }
+                    continue;
+                }
+                if visit.has_more {
+                    // Looking at the targets of many steps at once takes as long as looking at one, since most of the time is
+                    // spent waiting for memory.
+                    let start = visit.seen;
+                    while visit.seen - start < LOOKED_AT {
+                        let Some(step) = graph.step(&mut scratch, state, usize::from(visit.seen)) else {
+                            visit.has_more = false;
+                            break;
+                        };
+                        visit.seen += 1;
+                        let Some((actor, target)) = step else { continue };
+                        let mark = marks.0[target as usize];
+                        if mark > next_component || !keep(state, actor, target) {
+                            continue;
+                        }
+                        if mark == 0 {
+                            visit.left |= 1 << (visit.seen - 1 - start);
+                        } else {
+                            visit.labels |= label(state, actor, target);
+                            visit.meet(mark, &mut marks.0[state as usize]);
                         }
                     }
+                    visit.start = start;
                     continue;
                 }
                 let Visit { first, labels, .. } = *visit;
@@ -139,33 +159,60 @@ impl<G: Steps, I: Fn(Id) -> bool, K: Fn(Id, Actor, Id) -> bool> Subgraph<'_, G, 
                     grow(&mut open, 1);
                     open.push(state);
                     let parent = path.last_mut().expect("the first state of a component is met before the others");
-                    let followed = graph.step(&mut scratch, parent.state, usize::from(parent.followed) - 1);
+                    let followed = graph.step(&mut scratch, parent.state, parent.followed());
                     let (actor, _) = followed.flatten().expect("it was followed");
                     parent.labels |= labels | label(parent.state, actor, state);
-                    if mark < marks.0[parent.state as usize] {
-                        marks.0[parent.state as usize] = mark;
-                        parent.first = false;
-                    }
+                    parent.meet(mark, &mut marks.0[parent.state as usize]);
                 }
             }
         }
     }
 }
 
+/// How many steps of a state are looked at together.
+const LOOKED_AT: u16 = 32;
+
 /// A state on the path of the depth-first search.
 struct Visit {
-    state: Id,
     /// The labels of the steps of its component found so far.
     labels: u64,
-    /// How many of its steps have been followed.
-    followed: u16,
+    state: Id,
+    /// Of the steps from `start` on, those that are still to be followed, as bits.
+    left: u32,
+    /// How many of its steps have been looked at, and how many before those of `left`.
+    seen: u16,
+    start: u16,
+    /// Which of the steps from `start` on was followed last.
+    last: u8,
+    /// Whether it may have steps that have not been looked at.
+    has_more: bool,
     /// Whether it may be the first state of its component that the search met.
     first: bool,
 }
 
 impl Visit {
     fn new(state: Id) -> Visit {
-        Visit { state, labels: 0, followed: 0, first: true }
+        Visit { labels: 0, state, left: 0, seen: 0, start: 0, last: 0, has_more: true, first: true }
+    }
+
+    /// The index of the next step to be followed.
+    fn follow(&mut self) -> usize {
+        self.last = self.left.trailing_zeros() as u8;
+        self.left &= self.left - 1;
+        self.followed()
+    }
+
+    /// The index of the step that was followed last.
+    fn followed(&self) -> usize {
+        usize::from(self.start) + usize::from(self.last)
+    }
+
+    /// Takes note that a step leads to a state of the same component. `own` is the mark of this state.
+    fn meet(&mut self, mark: u32, own: &mut u32) {
+        if mark < *own {
+            *own = mark;
+            self.first = false;
+        }
     }
 }
 
@@ -237,7 +284,8 @@ mod tests {
                     }
                     let inner = members.iter().any(|&a| graph.0[a as usize].iter().any(|to| members.contains(to)));
                     assert_eq!(labels == 1, inner, "the labels are those of the component's steps");
-                    assert_eq!(subgraph.component_of(members[0]).len(), members.len());
+                    let (again, labels_again) = subgraph.component_of(members[0], |_, _, _| 1);
+                    assert_eq!((again.len(), labels_again), (members.len(), labels));
                 },
             );
             assert!((0..size).all(|state| seen[state as usize] == inside(state)), "none is left out");

@@ -112,6 +112,13 @@ impl Path {
         self.cycle_at.unwrap_or(self.steps.len())
     }
 
+    /// The path that goes on with this cycle.
+    pub(crate) fn followed_by(mut self, cycle: Vec<(Actor, Id)>) -> Path {
+        self.cycle_at = Some(self.steps.len());
+        self.steps.extend(cycle);
+        self
+    }
+
     /// The actors of its steps.
     pub(crate) fn actors(&self) -> ActorSet {
         self.steps.iter().fold(ActorSet::default(), |set, &(actor, _)| set.with(actor))

@@ -2,7 +2,7 @@
 use std::collections::VecDeque;
 
 use doorway_memory::{Home, Pid};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::{
     actor::{Actor, ActorSet},
@@ -145,34 +145,54 @@ impl<'a> Judge<'a> {
         needed: Option<Vec<Need>>,
     ) -> Option<Path> {
         let start = self.end(&path);
+        let goes_on = |p: &Pid| !self.section(start, *p).may_rest();
+        // Mostly the nearest steps that meet the needs lie on a cycle, which is found without the component. The steps are the
+        // same then: no path leads back into the component.
+        let all_step = self.model.crashes == 0 && !self.model.store_buffers;
+        let all = || self.model.processes().filter(goes_on).map(|p| Need::Step(Actor::Process(p))).collect();
+        if let Some(needed) = needed.clone().or_else(|| all_step.then(all))
+            && let Some(round) = self.round(start, |from, actor, to| inside(to) && keep(from, actor, to), needed)
+        {
+            return Some(path.followed_by(round));
+        }
         let around = Subgraph { graph: self.graph, inside, keep: &keep };
-        let members: FxHashSet<Id> = around.component_of(start).into_iter().collect();
-        let keep = |from, actor, to| members.contains(&to) && keep(from, actor, to);
-        let mut needed = needed.unwrap_or_else(|| {
-            let steps = members.iter().flat_map(|&from| self.graph.steps(from).map(move |(by, to)| (from, by, to)));
-            let kept = steps.filter(|&(from, actor, to)| keep(from, actor, to));
-            let stepping = kept.fold(ActorSet::default(), |set, (_, actor, _)| set.with(actor));
-            let rests = |p: Pid| self.section(start, p).may_rest();
-            let steps = |p: Pid| stepping.contains(Actor::Process(p));
-            self.model.processes().filter(|&p| !rests(p) && !steps(p)).for_each(|p| path.crash(p, start));
-            let processes = self.model.processes().filter(|&p| !rests(p) && steps(p)).map(Actor::Process);
+        let (component, stepping) = around.component_of(start, |_, actor, _| ActorSet::of(actor).0);
+        let mut members = StateSet::default();
+        component.into_iter().for_each(|state| _ = members.insert(state));
+        let stepping = ActorSet(stepping);
+        let needed = needed.unwrap_or_else(|| {
+            let steps = |p: &Pid| stepping.contains(Actor::Process(*p));
+            self.model.processes().filter(|p| goes_on(p) && !steps(p)).for_each(|p| path.crash(p, start));
+            let processes = self.model.processes().filter(|p| goes_on(p) && steps(p)).map(Actor::Process);
             let buffers = self.model.processes().map(Actor::Buffer).filter(|&buffer| stepping.contains(buffer));
             processes.chain(buffers).map(Need::Step).collect()
         });
-        path.cycle_at = Some(path.steps.len());
+        let round = self.round(start, |from, actor, to| members.contains(to) && keep(from, actor, to), needed)?;
+        Some(path.followed_by(round))
+    }
+
+    /// A cycle through `start` of the steps kept that meets every need: from the nearest step that meets one to the next, and
+    /// back.
+    fn round(
+        &self,
+        start: Id,
+        keep: impl Fn(Id, Actor, Id) -> bool,
+        mut needed: Vec<Need>,
+    ) -> Option<Vec<(Actor, Id)>> {
+        let mut round = Vec::new();
         let mut at = start;
         while !needed.is_empty() {
             let meets = |from, actor, to| needed.iter().any(|need| need.met_by(self, from, actor, to));
-            for (actor, to) in self.walk(at, keep, meets)? {
+            for (actor, to) in self.walk(at, &keep, meets)? {
                 needed.retain(|need| !need.met_by(self, at, actor, to));
-                path.steps.push((actor, to));
+                round.push((actor, to));
                 at = to;
             }
         }
         if at != start {
-            path.steps.extend(self.walk(at, keep, |_, _, to| to == start)?);
+            round.extend(self.walk(at, &keep, |_, _, to| to == start)?);
         }
-        Some(path)
+        Some(round)
     }
 
     /// The shortest path from `start` that ends with a step that meets `goal`.

@@ -304,7 +304,8 @@ fn lasso(
     let place = place_of(state)?;
     let process = arrangement.at(place);
     let around = Subgraph { graph: &followed, inside: |node| nodes.contains(&node), keep: followed.kept(&keep) };
-    let nodes: FxHashSet<Id> = around.component_of(followed.node(state, place)).into_iter().collect();
+    let (nodes, _) = around.component_of(followed.node(state, place), |_, _, _| 0);
+    let nodes: FxHashSet<Id> = nodes.into_iter().collect();
     // From here on processes have numbers: a node is a state and the arrangement of the processes in it.
     let start = (state, arrangement);
     let rests = |p: Pid| judge.section(state, arrangement.of(p)).may_rest();

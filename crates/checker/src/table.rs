@@ -10,7 +10,7 @@
 //! | 1 byte | 1 more than the distance from the home; 0 if the slot is empty |
 //! | some bits | the remainder: as much of the mixed number as tells it from the others of that home |
 //! | some bytes | the other words of the state, as they are |
-//! | 4 bytes | the number of the state, if the states of the table are numbered |
+//! | 1 to 4 bytes | the number of the state, if the states of the table are numbered: as many as a number below that of the homes takes |
 //!
 //! and the state can be computed from it. States with the same home and those displaced by them follow one another in
 //! the order of their homes (*Robin Hood hashing*), so that no distance gets large though the table is nearly full.
@@ -26,8 +26,6 @@ const DISTANCE: u32 = 8;
 const TAKEN: usize = 7;
 /// A table of fewer homes doubles when it grows.
 const SMALL: usize = 1 << 8;
-/// The bytes of a number.
-const NUMBER: usize = 4;
 /// The constants of the bijection: odd, and each with the number that undoes it modulo 2^64.
 const FACTORS: [(u64, u64); 2] = [odd(0x9e37_79b9_7f4a_7c15), odd(0xd1b5_4a32_d192_ed03)];
 
@@ -60,6 +58,8 @@ pub(crate) struct Table {
     /// How many of the lowest of the [`UPPER`] bits tell the numbers of one home from each other.
     within: u32,
     head_bytes: usize,
+    /// The bytes of a number; none if states are not numbered.
+    number_bytes: usize,
     slot_bytes: usize,
 }
 
@@ -104,11 +104,13 @@ impl Table {
         let within = UPPER - homes.ilog2();
         let head_bytes = (DISTANCE + within + first - UPPER).div_ceil(8) as usize;
         let further_bytes: usize = further.iter().map(|&bytes| usize::from(bytes)).sum();
-        let slot_bytes = head_bytes + further_bytes + if numbered { NUMBER } else { 0 };
+        // There are fewer states than homes.
+        let number_bytes = if numbered { (homes.ilog2() + 1).div_ceil(8) as usize } else { 0 };
+        let slot_bytes = head_bytes + further_bytes + number_bytes;
         let slots = homes + spare(homes);
         // A head is read as eight bytes.
         let bytes = vec![0; slots * slot_bytes + 8];
-        Table { bytes, homes, len: 0, numbered, words, first, further, within, head_bytes, slot_bytes }
+        Table { bytes, homes, len: 0, numbered, words, first, further, within, head_bytes, number_bytes, slot_bytes }
     }
 
     /// The number of states.
@@ -149,8 +151,9 @@ impl Table {
         if !self.numbered {
             return slot as u32;
         }
-        let at = (slot + 1) * self.slot_bytes - NUMBER;
-        u32::from_le_bytes(self.bytes[at..at + NUMBER].try_into().expect("these are four"))
+        let at = (slot + 1) * self.slot_bytes - self.number_bytes;
+        let bytes: [u8; 4] = self.bytes[at..at + 4].try_into().expect("these are four");
+        u32::from_le_bytes(bytes) & u32::MAX >> (u32::BITS - 8 * self.number_bytes as u32)
     }
 
     /// For each number the slot of its state.
@@ -304,9 +307,7 @@ impl Table {
             self.bytes[at..at + bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
             at += bytes;
         }
-        if self.numbered {
-            self.bytes[at..at + NUMBER].copy_from_slice(&number.to_le_bytes());
-        }
+        self.bytes[at..at + self.number_bytes].copy_from_slice(&number.to_le_bytes()[..self.number_bytes]);
         self.len += 1;
     }
 

@@ -13,17 +13,23 @@ use crate::{
 };
 
 pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Violation> {
-    let judge = &evidence.judge;
+    let processes = || evidence.judge.model.processes();
+    let pairs = || processes().flat_map(|p| processes().map(move |q| (p, q))).filter(|(p, q)| p != q);
+    // Until a path is found, a reachability test is cheaper than the search for a shortest path. It is soon done for a process
+    // that overtakes without bound.
+    let overtakes = |&(p, q): &(Pid, Pid)| evidence.waits[p].overtakers >> q & 1 == 1;
+    let mut likely: Vec<(Pid, Pid)> = pairs().collect();
+    likely.sort_by_key(|pair| !overtakes(pair));
+    let (p, q) = likely.into_iter().find(|&(p, q)| can_wait_on(evidence, p, q))?;
+    // After that, a search ends at the length of the best path. Of the shortest, that of the first pair is chosen.
+    let mut limit = overtaken_and_waiting(evidence, find, p, q, None).map(|path| path.stem() + 1);
     let mut best: Option<(Path, Pid, Pid)> = None;
-    let processes = || judge.model.processes();
-    for (p, q) in processes().flat_map(|p| processes().map(move |q| (p, q))).filter(|(p, q)| p != q) {
-        // Until a path is found, a reachability test is cheaper than the search for a shortest path; after that, the
-        // search ends at the length of the best path.
-        if best.is_none() && !can_wait_on(evidence, p, q) {
+    for (p, q) in pairs() {
+        if limit.is_none() && !can_wait_on(evidence, p, q) {
             continue;
         }
-        let limit = best.as_ref().map(|(path, ..)| path.stem());
         if let Some(path) = overtaken_and_waiting(evidence, find, p, q, limit) {
+            limit = Some(path.stem());
             best = Some((path, p, q));
         }
     }
