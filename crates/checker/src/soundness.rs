@@ -9,8 +9,8 @@ use doorway_algorithms::{
         ticket_k::TicketK,
     },
     mutex::{
-        bakery::Bakery, bakery_labels::BakeryLabels, danek_golab_simple, filter::Filter, kim_anderson, mcs,
-        ticket_async, ticket_sleeping::TicketSleeping,
+        bakery::Bakery, bakery_labels::BakeryLabels, black_white_bakery::BlackWhiteBakery, danek_golab_simple,
+        filter::Filter, kim_anderson, mcs, ticket_async, ticket_sleeping::TicketSleeping,
     },
 };
 use doorway_memory::{Exclusion, Home, Memory, Name, Pid, Property, Space, Ticket};
@@ -107,6 +107,16 @@ fn every_real_state_of_bakery_labels_is_searched() {
     for (n, cap) in [(2, 12), (3, 7)] {
         let [real, searched, _] = compare(n, cap, |space| BakeryLabels::new(space, n));
         assert_eq!(real, searched, "n={n}");
+    }
+}
+
+/// A cap of n cuts nothing, so these are all real states; the search also has states with numbers that no process takes.
+#[test]
+fn every_real_state_of_the_black_white_bakery_is_searched() {
+    for (n, found) in [(2, (1_407, 1_547)), (3, (166_166, 193_496))] {
+        let [real, searched, _] = compare(n, n as u32, |space| BlackWhiteBakery::new(space, n));
+        assert!(real.is_subset(&searched), "n={n}");
+        assert_eq!((real.len(), searched.len()), found, "n={n}");
     }
 }
 

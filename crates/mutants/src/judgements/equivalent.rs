@@ -72,7 +72,7 @@ pub const EQUIVALENT: &[Judgement] = &[
         ],
     },
     Judgement {
-        reason: "only the bound on the numbers is lost, which is no claim: with one color, or the maximum of both, it is the bakery",
+        reason: "only the bound on the numbers is lost, which is no claim (a test of the catalogue has it): with one color, or the maximum of both, it is the bakery",
         keys: &[
             "black_white_bakery.rs BlackWhiteBakery::doorway: `pair.color == color` -> `true`",
             "black_white_bakery.rs BlackWhiteBakery::exit: remove `m.at(\"9\").write(&self.color, mine.color.other())?;`",
