@@ -8,7 +8,7 @@ use super::{
 use crate::{Model, Property, Subject};
 
 /// Asserts that a view of two processes has two holders; of a lock that is wrong, a view of three has, too, but there are many.
-fn is_crowded(make: impl Fn(usize) -> Option<Subject>) {
+pub(super) fn is_crowded(make: impl Fn(usize) -> Option<Subject>) {
     for is_forgetful in [false, true] {
         let found = closed(&make, 1, Precision { m: 2, is_forgetful, kept: Kept::ALL }, false, &mut |_| true).unwrap();
         assert!(matches!(found.undecided, Some(Undecided::Crowded(_))), "{:?}", found.undecided);

@@ -178,14 +178,19 @@ fn views_of_three_processes_with_their_own_registers_are_in_the_set() {
     is_covered(1, 3, labels);
 }
 
+/// Views of two processes in which all words with tickets or tallies are taken for dead.
+pub(super) fn with_all_words_dead(make: impl Fn(usize) -> Option<Subject>) -> Views {
+    let processes = Processes::new(made(&make, 1, 2).unwrap(), 2).and_then(|it| with_dead_words(it, 1));
+    let mut processes = processes.unwrap();
+    processes.suppose_all_dead();
+    Views::new(processes, 1, 2).unwrap()
+}
+
 /// Words on which steps depend are not forgotten, even if they are all taken for dead at first.
 #[test]
 fn steps_that_depend_on_forgotten_words_are_noticed() {
     for make in [ticket_lock, bakery, labels] {
-        let processes = Processes::new(made(&make, 1, 2).unwrap(), 2).and_then(|it| with_dead_words(it, 1));
-        let mut processes = processes.unwrap();
-        processes.suppose_all_dead();
-        let mut views = Views::new(processes, 1, 2).unwrap();
+        let mut views = with_all_words_dead(make);
         assert_eq!(views.close(100_000, &mut |_| true).unwrap(), None);
         views_of_all_states_are_in_the_set(&mut views, 2, 3);
     }

@@ -1,5 +1,6 @@
 //! What must be decided for every number of processes, and what must not; `covering.rs` has the test that nothing is missing,
 //! `controls.rs` the locks that are wrong, or not what the argument needs, and `sleeping.rs` both for the lock with parked waiters.
+mod black_white;
 mod controls;
 mod covering;
 mod sleeping;
