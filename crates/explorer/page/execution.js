@@ -275,7 +275,8 @@ function useKeys(actions) {
   const now = useRef(actions)
   now.current = actions
   const isCrash = useRef(false)
-  useEffect(() => {
+  // Before the page is painted: no key is lost that is pressed as soon as the execution is seen.
+  useLayoutEffect(() => {
     const press = event => {
       if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest('input, select, textarea')) return
       // Space presses the button that has the focus, as everywhere.
