@@ -345,6 +345,10 @@ impl Graph {
 
     /// The shortest path to a state in which the culprit takes its step.
     fn path_to(&mut self, &Culprit { process: p, local, sees }: &Culprit) -> Option<Path> {
+        // Steps that are computed again may lead to what was learnt last.
+        if !self.layout.holds(&self.automaton) {
+            self.widen().ok()?;
+        }
         self.freeze();
         let info = self.automaton.step_info(p, local);
         let reg = info.reg as usize;
