@@ -11,7 +11,7 @@ use std::{
 
 use doorway::process::{Error, Semaphore};
 
-use crate::support::{Directory, LONG, Random, SHORT, TestProcess, until};
+use crate::support::{Directory, LONG, Random, SHORT, TestProcess, forget, until};
 
 #[test]
 fn a_file_that_is_not_a_semaphore_is_refused_and_not_changed() {
@@ -96,19 +96,6 @@ fn waiters_move_to_the_file_that_replaces_a_removed_one() {
     assert_eq!(new.holders().len(), 1);
     thread::sleep(Duration::from_millis(150));
     assert!(semaphore.acquire_timeout(SHORT).unwrap().is_none(), "this handle uses the new file too");
-}
-
-/// Forgets an unused semaphore. Retries, because a program that a concurrent test starts has this process' files open
-/// between fork and exec.
-fn forget(path: &Path) {
-    let is_forgotten = |_| match Semaphore::forget(path) {
-        Err(Error::InUse { .. }) => {
-            thread::sleep(Duration::from_millis(1));
-            false
-        }
-        result => result.is_ok(),
-    };
-    assert!((0..1000).any(is_forgotten));
 }
 
 #[test]

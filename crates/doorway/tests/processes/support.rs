@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use doorway::process::{Error, Semaphore};
 use doorway_memory::Space;
 use doorway_shm::{File, Location, Mapping, Plan, Reg, Shared};
 
@@ -132,6 +133,15 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
         assert!(Instant::now() < late, "the condition does not become true");
         thread::sleep(Duration::from_micros(300));
     }
+}
+
+/// Forgets a semaphore as soon as it is not in use: a program that a concurrent test starts has this process' files open
+/// between fork and exec.
+pub(crate) fn forget(path: &Path) {
+    until(|| match Semaphore::forget(path) {
+        Err(Error::InUse { .. }) => false,
+        result => result.is_ok() || panic!("{result:?}"),
+    });
 }
 
 /// A directory for one test.

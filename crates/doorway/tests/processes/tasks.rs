@@ -14,7 +14,7 @@ use std::{
 
 use doorway::process::{Error, Permit, Place, Semaphore};
 
-use crate::support::{Directory, LONG, SHORT, TestProcess, until};
+use crate::support::{Directory, LONG, SHORT, TestProcess, forget, until};
 
 struct Unpark(Thread);
 
@@ -344,7 +344,7 @@ fn a_semaphore_can_be_forgotten_after_tasks_have_waited() {
             drop((place, permit));
         }
         drop(semaphore);
-        Semaphore::forget(&path).unwrap();
+        forget(&path);
     }
 }
 
@@ -374,7 +374,7 @@ fn a_task_may_drop_the_semaphore_in_its_waker() {
     other.resume();
     other.succeeds();
     until(|| task.0.lock().unwrap().is_none());
-    until(|| Semaphore::forget(&path).is_ok());
+    forget(&path);
 }
 
 /// If the file is replaced while a task waits, the task competes in the new one.
