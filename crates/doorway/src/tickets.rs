@@ -196,7 +196,7 @@ impl<A: Numbers> Numbered<A> {
         if m.has_wake_interest() {
             self.waiters.after_release(&self.lock);
         }
-        m.yield_in_order(self.lock.counter(), self.lock.capacity(), || self.has_waiters());
+        m.yield_in_order(self.lock.counter(), self.lock.capacity(), || self.queued());
     }
 }
 

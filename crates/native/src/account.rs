@@ -1,9 +1,9 @@
 //! Whether a thread yields after a release: an account of the processor time that it has used.
 //!
 //! A yield forfeits up to a time slice. That is cheap if every thread yields equally often, and unfair if a thread with
-//! long critical sections finds parked waiters at each release. Such a thread yields only when it has used as much
-//! processor time as a yield forfeits; docs/after-a-release.md has the argument. All of it is hints. Under shuttle the
-//! clock stands still, and every release yields that may.
+//! long critical sections finds parked waiters at each release. Such a thread yields only when it has had its share of the
+//! processors; docs/after-a-release.md has the argument. All of it is hints. Under shuttle the clock stands still, and
+//! every release yields that may.
 use std::{cell::Cell, num::NonZero, sync::OnceLock};
 
 use crate::{clock, parking};
@@ -12,32 +12,30 @@ thread_local! {
     static ACCOUNT: Cell<Account> = const { Cell::new(Account::NEW) };
 }
 
-/// Processor times of a thread, in nanoseconds.
+/// Times of a thread, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Account {
-    /// When it last entered after it had parked, and the address of the register.
+    /// The processor time when it last entered after it had parked, and the address of the register.
     entered: u64,
     register: usize,
-    /// At the last release that saw parked waiters.
+    /// The processor time at the last release that saw parked waiters.
     released: u64,
-    /// What it has used since it last yielded, up to that release.
+    /// When it last began to yield, and the processor time that it has used since, up to that release.
+    yielded: u64,
     used: u64,
     /// Whether that release yielded.
     yields: bool,
 }
 
 impl Account {
-    const NEW: Account = Account { entered: 0, register: 0, released: 0, used: 0, yields: true };
+    const NEW: Account = Account { entered: 0, register: 0, released: 0, yielded: 0, used: 0, yields: true };
 }
-
-/// The time slice of the scheduler: what a yield forfeits. Linux has 0.7 ms times 1 to 4, by the number of processors.
-const SLICE: u64 = 1_400_000;
-
-/// For how long a thread that yields is away at least: nearly two ticks of 4 ms, since a tick ends the slices of others.
-const TICKS: u64 = 7_000_000;
 
 /// A critical section is long if it takes this many times the usual processor time.
 const LONG: u64 = 4;
+
+/// A thread that was away for longer than this gets no more for that.
+const MEMORY: u64 = 40_000_000;
 
 /// A thread parked, was woken, and has entered.
 pub(crate) fn entered(register: usize) {
@@ -45,16 +43,26 @@ pub(crate) fn entered(register: usize) {
 }
 
 /// After a release that saw parked waiters: whether the thread should yield. `has_waited` says whether it waited for the
-/// passage that ends.
-pub(crate) fn yields(register: usize, has_waited: bool) -> bool {
+/// passage that ends, and `threads` how many are in the queue, with this one.
+pub(crate) fn yields(register: usize, has_waited: bool, threads: u64) -> bool {
     let mut account = ACCOUNT.get();
     let now = clock::processor_time();
     let since_release = now.saturating_sub(account.released);
     let has_parked = has_waited && account.register == register;
     let held = if has_parked { now.saturating_sub(account.entered).min(since_release) } else { since_release };
-    let is_long = held > LONG * parking::usual_critical_section(register, held);
+    let hints = parking::hints(register);
+    let is_long = held > LONG * hints.usual_critical_section(held);
+    let crowd = hints.note_crowd(threads);
     account.used += since_release;
-    account.yields = !is_long || account.used >= allowance(u64::from(parking::parked_on(register)) + 1, processors());
+    let time = clock::time();
+    let passed = time.saturating_sub(account.yielded).min(MEMORY);
+    account.yields = !is_long || had_its_share(account.used, passed, crowd, processors());
+    if account.yields {
+        account.yielded = time;
+    }
+    if account.yields && is_long {
+        hints.forget_crowd();
+    }
     ACCOUNT.set(account);
     account.yields
 }
@@ -71,18 +79,9 @@ pub(crate) fn yields_on_arrival() -> bool {
     ACCOUNT.get().yields
 }
 
-/// How much processor time a thread uses between two yields if it has an equal share, with this number of threads on this
-/// number of processors.
-///
-/// A yield keeps a thread away until all others have used the slice that it forfeits, which takes n/p slices. Until it
-/// yields, a thread waits for a quarter of the time that it uses. It has its share p/n of a processor if it has used u when
-/// u / (5/4 u + away) = p/n.
-fn allowance(n: u64, p: u64) -> u64 {
-    away(n, p) * 4 * p / (4 * n).saturating_sub(5 * p).max(2)
-}
-
-fn away(n: u64, p: u64) -> u64 {
-    (SLICE * n / p).max(TICKS)
+/// Whether a thread that used so much of the time had at least an equal share of the processors.
+const fn had_its_share(used: u64, time: u64, threads: u64, processors: u64) -> bool {
+    used.saturating_mul(4 * threads) >= time.saturating_mul(5 * processors)
 }
 
 fn processors() -> u64 {
@@ -95,32 +94,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_allowance_gives_an_equal_share() {
-        for (n, p) in [(3, 2), (9, 2), (33, 2), (64, 16)] {
-            let used = allowance(n, p) as f64;
-            let share = used / (1.25 * used + away(n, p) as f64);
-            assert!((share * n as f64 / p as f64 - 1.0).abs() < 1e-6, "{n} threads on {p} processors: {share}");
-        }
-        assert_eq!(allowance(2, 16), 32 * TICKS, "not more threads than processors");
+    fn a_thread_had_its_share_if_it_used_as_much_as_each_of_the_others_could() {
+        assert!(had_its_share(25, 30, 3, 2) && !had_its_share(24, 30, 3, 2));
+        assert!(!had_its_share(30, 30, 2, 2), "not more threads than processors");
+        assert!(had_its_share(u64::MAX, u64::MAX, 3, 2));
     }
 
     #[test]
     #[cfg(not(shuttle))]
-    fn a_long_critical_section_yields_only_after_its_allowance() {
+    fn a_thread_with_long_critical_sections_yields_when_it_had_its_share() {
         let register = 0x77_0000_usize;
-        let used = |used: u64| {
+        // A release after a critical section; if it yields, the thread is away for so long.
+        let release = |used: u64, away: u64| {
             let now = clock::processor_time();
-            ACCOUNT.set(Account { released: now.saturating_sub(used), ..ACCOUNT.get() });
-            let yields = yields(register, false);
+            let account = ACCOUNT.get();
+            ACCOUNT.set(Account { released: now.saturating_sub(used), yielded: account.yielded - used, ..account });
+            let yields = yields(register, false, 3);
             released();
+            parking::hints(register).usual_critical_section(0);
+            let account = ACCOUNT.get();
+            ACCOUNT.set(Account { yielded: account.yielded - if yields { away } else { 0 }, ..account });
             yields
         };
-        let start = clock::processor_time();
-        while clock::processor_time() < start + 4_000_000 {}
-        ACCOUNT.set(Account::NEW);
-        (0..64).for_each(|_| assert!(used(0), "a short one yields"));
-        let all = (0..200).map(|_| used(1_000_000)).collect::<Vec<_>>();
-        let often = all.iter().filter(|&&yields| yields).count();
-        assert!(!all[0] && (1..100).contains(&often), "{often} of 200");
+        let start = clock::time();
+        while clock::time() < start + 40_000_000 {}
+        ACCOUNT.set(Account { yielded: clock::time(), ..Account::NEW });
+        (0..64).for_each(|_| assert!(release(0, 0), "a short one yields"));
+        let often = (0..200).filter(|_| release(100_000, 500_000)).count();
+        // It has five sixths of a processor if it yields after 2.5 ms.
+        assert!((4..=10).contains(&often), "{often} of 200");
     }
 }

@@ -1,4 +1,8 @@
-//! Clocks for decisions about waiting. Under shuttle they stand still, so that schedules can be repeated.
+//! Clocks, and the number of the processor, for decisions about waiting. Under shuttle clocks stand still, so that schedules can
+//! be repeated.
+
+/// About how many [`ticks`] a microsecond has.
+pub(crate) const TICKS_PER_MICROSECOND: u64 = if cfg!(target_arch = "x86_64") { 2_500 } else { 1_000 };
 
 /// A clock that can be read in a few nanoseconds; only differences and their ratios mean something.
 #[inline(always)]
@@ -6,14 +10,35 @@ pub(crate) fn ticks() -> u64 {
     imp::ticks()
 }
 
+/// The time in nanoseconds, from an arbitrary moment on.
+pub(crate) fn time() -> u64 {
+    imp::time()
+}
+
 /// The processor time of this thread in nanoseconds.
 pub(crate) fn processor_time() -> u64 {
     imp::processor_time()
 }
 
+/// What [`processor`] returns where it is not known.
+pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
+
+/// The number of the processor on which this thread runs.
+pub(crate) fn processor() -> u32 {
+    imp::processor()
+}
+
 #[cfg(shuttle)]
 mod imp {
+    pub(super) fn processor() -> u32 {
+        super::NO_PROCESSOR
+    }
+
     pub(super) fn ticks() -> u64 {
+        0
+    }
+
+    pub(super) fn time() -> u64 {
         0
     }
 
@@ -34,7 +59,7 @@ mod imp {
 
     #[cfg(not(target_arch = "x86_64"))]
     pub(super) fn ticks() -> u64 {
-        since_start()
+        time()
     }
 
     #[cfg(target_os = "linux")]
@@ -50,11 +75,22 @@ mod imp {
     /// Elsewhere, time on the wall: a thread that lost the processor seems to have used more of it.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn processor_time() -> u64 {
-        since_start()
+        time()
     }
 
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-    fn since_start() -> u64 {
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "the standard library does not tell")]
+    pub(super) fn processor() -> u32 {
+        // SAFETY: the call has no conditions. If it fails it returns -1, which is `NO_PROCESSOR`.
+        unsafe { libc::sched_getcpu() as u32 }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn processor() -> u32 {
+        super::NO_PROCESSOR
+    }
+
+    pub(super) fn time() -> u64 {
         use std::{sync::OnceLock, time::Instant};
         static START: OnceLock<Instant> = OnceLock::new();
         START.get_or_init(Instant::now).elapsed().as_nanos() as u64

@@ -30,7 +30,9 @@
 mod account;
 mod barrier;
 mod clock;
+mod hints;
 mod parking;
+mod runs;
 #[doc(hidden)]
 pub mod sync;
 mod turns;
@@ -177,12 +179,12 @@ impl<L: Layout> Native<L> {
     #[inline(always)]
     pub fn yield_after_release(&mut self) {
         if let Some(contended_with) = self.contended_with.take() {
-            wait::yield_after_release(contended_with, self.has_waited);
+            wait::yield_or_back_off(contended_with, self.has_waited);
         }
     }
 
     /// As [`yield_after_release`](Native::yield_after_release), for a lock with capacity `k` that serves waiters in order of
-    /// arrival by this counter. `has_waiters` says whether any thread is waiting.
+    /// arrival by this counter. `queued` says how many holders and waiters there are.
     ///
     /// It keeps this thread away from the lock for as long as that lets threads enter more often: while parked waiters
     /// are woken; and for k = 1 while another thread runs alone, if taking turns takes longer than the work, or while
@@ -193,10 +195,10 @@ impl<L: Layout> Native<L> {
     /// use doorway_native::{Heap, Native};
     /// let counter = Heap.shared("counter", Count::in_rounds_of(1));
     /// let mut m = Native::resumed(true);
-    /// m.yield_in_order(&counter, 1, || false);
+    /// m.yield_in_order(&counter, 1, || 0);
     /// assert!(!m.is_contended());
     /// ```
-    pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, has_waiters: impl Fn() -> bool) {
+    pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, queued: impl Fn() -> u64) {
         let Some(contended_with) = self.contended_with.take() else { return };
         let address = parking::address(&counter.0);
         // With a larger capacity there are other holders, and they need the processors.
@@ -205,11 +207,11 @@ impl<L: Layout> Native<L> {
             turns::left(address);
         }
         if takes_turns && turns::two_saturate(address) {
-            wait::yield_while_crowded(&counter.0, has_waiters);
+            wait::yield_while_crowded(&counter.0, || queued() > k as u64);
         } else if contended_with != wait::NO_PARKED_WAITER {
-            wait::yield_after_release(contended_with, self.has_waited);
+            wait::yield_if_parked(contended_with, self.has_waited, queued() + 1);
         } else if takes_turns {
-            turns::back_off();
+            runs::after_release(&counter.0);
         }
         turns::begin_remainder();
     }

@@ -29,10 +29,11 @@ use crossbeam_utils::CachePadded;
 
 use crate::{
     barrier,
+    hints::Hints,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{
-            AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+            AtomicBool, AtomicU32, AtomicU64, AtomicUsize,
             Ordering::{Acquire, Relaxed, Release, SeqCst},
         },
         thread::{self, Thread},
@@ -56,21 +57,9 @@ struct Bucket {
     parked: AtomicU32,
     /// The address of the register on which a waiter was last about to park.
     last: AtomicUsize,
-    /// Whether critical sections are long: at least `LONG_ENOUGH` if most of the last ones were.
-    long: AtomicI32,
-    /// The processor time of a usual critical section that ended while waiters were parked, in nanoseconds.
-    usual: AtomicU32,
+    hints: Hints,
     list: Mutex<Vec<ParkedWaiter>>,
 }
-
-/// The limits of `Bucket::long`, and its value after a holder turned out to be blocked: then it takes dozens of long
-/// critical sections before waiters spin for them again.
-const LONG_ENOUGH: i32 = 4;
-const LONG_MAX: i32 = 8;
-const LONG_IN_VAIN: i32 = -64;
-
-/// The least of `Bucket::usual`: about the time that a release with parked waiters takes.
-const LEAST_USUAL: u32 = 1_000;
 
 struct ParkedWaiter {
     register: usize,
@@ -102,8 +91,7 @@ impl Bucket {
         Bucket {
             parked: AtomicU32::new(0),
             last: AtomicUsize::new(0),
-            long: AtomicI32::new(0),
-            usual: AtomicU32::new(LEAST_USUAL),
+            hints: Hints::new(),
             list: Mutex::new(Vec::new()),
         }
     }
@@ -126,39 +114,9 @@ pub(crate) fn parked_on(address: usize) -> u32 {
     if bucket.last.load(Relaxed) == address { bucket.parked.load(Relaxed) } else { 0 }
 }
 
-// ORDERING: Relaxed, in the next four functions. Pairs with: nothing, these are hints. Registers may share a bucket, and
-// updates may be lost.
-
-/// Notes whether a critical section was long, of a lock whose waiters wait on the register at this address.
-pub(crate) fn note_critical_section(address: usize, is_long: bool) {
-    let long = &bucket_of(address).long;
-    let before = long.load(Relaxed);
-    let after =
-        if is_long { before.saturating_add(1).min(LONG_MAX) } else { before.saturating_sub(1).max(0).min(before) };
-    if after != before {
-        long.store(after, Relaxed);
-    }
-}
-
-/// Whether most of its critical sections are long.
-pub(crate) fn has_long_critical_sections(address: usize) -> bool {
-    bucket_of(address).long.load(Relaxed) >= LONG_ENOUGH
-}
-
-/// Notes that a holder has been inside for so long that it is likely to be blocked.
-pub(crate) fn note_blocked_holder(address: usize) {
-    bucket_of(address).long.store(LONG_IN_VAIN, Relaxed);
-}
-
-/// The processor time of a usual critical section before this one, which took `held` nanoseconds.
-///
-/// It falls faster than it rises, so that one long critical section in three does not seem usual.
-pub(crate) fn usual_critical_section(address: usize, held: u64) -> u64 {
-    let bucket = bucket_of(address);
-    let usual = bucket.usual.load(Relaxed);
-    let next = if held > u64::from(usual) { usual.saturating_add(usual / 32) } else { usual - usual / 8 };
-    bucket.usual.store(next.max(LEAST_USUAL), Relaxed);
-    u64::from(usual)
+/// The hints about the lock whose waiters wait on the register at this address.
+pub(crate) fn hints(address: usize) -> &'static Hints {
+    &bucket_of(address).hints
 }
 
 /// After a write: whether any waiter is parked, or any [`WakeInterest`] exists. If so, the writer calls [`wake`].
@@ -341,28 +299,6 @@ mod tests {
             bucket_of(address(&register)).lock().iter().filter(|s| s.register == &raw const register as usize).count(),
             0
         );
-    }
-
-    #[test]
-    fn a_lock_has_long_critical_sections_if_most_are_and_not_after_a_blocked_holder() {
-        let address = 0x33_0000_usize;
-        (0..9).for_each(|i| note_critical_section(address, i % 9 == 0));
-        assert!(!has_long_critical_sections(address), "one in nine");
-        (0..8).for_each(|_| note_critical_section(address, true));
-        assert!(has_long_critical_sections(address));
-        note_blocked_holder(address);
-        note_critical_section(address, false);
-        (0..60).for_each(|_| note_critical_section(address, true));
-        assert!(!has_long_critical_sections(address));
-    }
-
-    #[test]
-    fn one_long_critical_section_in_three_is_not_usual() {
-        let address = 0x44_0000_usize;
-        let usual = (0..300).map(|i| usual_critical_section(address, if i % 3 == 0 { 100_000 } else { 100 })).max();
-        assert!(usual < Some(2_000), "{usual:?}");
-        let equal = (0..300).map(|_| usual_critical_section(address, 100_000)).max();
-        assert!(equal > Some(80_000), "{equal:?}");
     }
 
     #[test]

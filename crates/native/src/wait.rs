@@ -34,8 +34,10 @@ use crate::{
 /// How often the first waiter reads a register that does not change before it parks: about 10 us.
 const SPINS_WHEN_NEXT: u32 = spins(500);
 
-/// How often it reads it further if critical sections are long: about 100 us.
-const SPINS_WHEN_LONG: u32 = spins(5000);
+/// How often it reads it further if critical sections are long and nobody enters: about 200 us. A yield counts for a
+/// microsecond.
+const SPINS_WHEN_LONG: u32 = spins(10_000);
+const SPINS_PER_YIELD: u32 = spins(50);
 
 /// The same for a waiter further back: enough to see whether the queue moves.
 const SPINS_WHEN_BEHIND: u32 = spins(30);
@@ -61,29 +63,31 @@ pub(crate) fn until(
     holds_next: impl Fn(u64) -> Option<bool>,
     deadline: Option<Instant>,
 ) -> bool {
+    let read = || register.load(READ);
+    let is_next = |word| holds_next(word) == Some(true);
+    let (address, began) = (parking::address(register), clock::ticks());
+    let two_saturate = turns::two_saturate(address);
     let spins = |word| match holds_next(word) {
-        Some(true) => SPINS_WHEN_NEXT,
-        Some(false) => SPINS_WHEN_BEHIND,
+        Some(true) if !two_saturate => SPINS_WHEN_NEXT,
+        Some(_) => SPINS_WHEN_BEHIND,
         None => SPINS_WITHOUT_POSITION,
     };
-    let read = || register.load(READ);
-    let (address, began) = (parking::address(register), clock::ticks());
     if parking::parked_on(address) > 0 && account::yields_on_arrival() {
         // The parked waiters are ahead in the queue and need the processor first.
         thread::yield_now();
         if holds(read()) {
+            turns::entered(address, began, clock::ticks());
             return true;
         }
     }
     let mut word = read();
-    let was_next = holds_next(word) == Some(true);
     let mut left = spins(word);
     while left > 0 {
         let ended = clock::ticks();
         hint::spin_loop();
         let now = read();
         if holds(now) {
-            turns::entered(address, began, ended, was_next);
+            turns::entered(address, began, ended);
             return true;
         }
         left -= 1;
@@ -92,29 +96,52 @@ pub(crate) fn until(
             left = left.max(spins(word));
         }
     }
-    let is_next = holds_next(word) == Some(true);
-    let is_served = is_next && spin_if_long(address, || holds(read())) || {
+    let is_served = if two_saturate || is_next(word) && parking::hints(address).some_are_long() {
+        spin_while_long(address, two_saturate, read, &holds, is_next)
+    } else {
+        false
+    };
+    let is_served = is_served || {
         let is_served = parking::park_until(register, &holds, deadline);
         account::entered(address);
         is_served
     };
-    turns::entered(address, began, clock::ticks(), false);
+    turns::entered(address, began, clock::ticks());
     is_served
 }
 
-/// Spins for longer if critical sections are long, since waking takes about as long as one of them. Returns whether
+/// Waits without parking while long critical sections end, since waking takes about as long as one of them. Returns whether
 /// `holds` returned true.
-fn spin_if_long(address: usize, holds: impl Fn() -> bool) -> bool {
-    if !parking::has_long_critical_sections(address) {
-        return false;
-    }
-    for _ in 0..SPINS_WHEN_LONG {
-        hint::spin_loop();
-        if holds() {
+///
+/// If two threads keep the lock busy, a waiter further back yields instead of parking: it will soon be next. And a waiter on the
+/// processor of the holder knows that the holder does not run, and yields to it.
+fn spin_while_long(
+    address: usize,
+    two_saturate: bool,
+    read: impl Fn() -> u64,
+    holds: impl Fn(u64) -> bool,
+    is_next: impl Fn(u64) -> bool,
+) -> bool {
+    let hints = parking::hints(address);
+    let (mut word, mut left) = (read(), SPINS_WHEN_LONG);
+    while left > 0 {
+        if two_saturate && (!is_next(word) || hints.holder_is_here()) {
+            thread::yield_now();
+            left = left.saturating_sub(SPINS_PER_YIELD);
+        } else {
+            hint::spin_loop();
+            left -= 1;
+        }
+        let now = read();
+        if holds(now) {
+            hints.note_long_spin(true);
             return true;
         }
+        if now != word {
+            (word, left) = (now, SPINS_WHEN_LONG);
+        }
     }
-    parking::note_blocked_holder(address);
+    hints.note_long_spin(false);
     false
 }
 
@@ -147,17 +174,24 @@ const MAX_YIELDS: u32 = 64;
 /// hundred microseconds, or longer if other threads need the processor.
 const MAX_YIELDS_WHEN_CROWDED: u32 = if cfg!(shuttle) { 1 } else { 1000 };
 
-/// After a release: yields while waiters are parked on the register at this address and their number keeps falling.
-/// If the number does not fall, the holder is blocked, and yielding does not help. Without parked waiters, backs off
-/// briefly. `has_waited` says whether this thread waited in the passage that ends.
+/// After a release: yields if waiters were parked, or else backs off briefly. `has_waited` says whether this thread waited in
+/// the passage that ends.
 #[cold]
 #[inline(never)]
-pub(crate) fn yield_after_release(contended_with: NonZeroUsize, has_waited: bool) {
+pub(crate) fn yield_or_back_off(contended_with: NonZeroUsize, has_waited: bool) {
     if contended_with == NO_PARKED_WAITER {
-        return (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
+        (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
+    } else {
+        yield_if_parked(contended_with, has_waited, u64::from(parking::parked_on(contended_with.get())) + 1);
     }
-    if account::yields(contended_with.get(), has_waited) {
-        yield_while_parked(contended_with);
+}
+
+/// After a release with parked waiters on the register at this address: yields while there are any and their number keeps
+/// falling, unless the thread has long critical sections and less than its share of the processors. If the number does not
+/// fall, the holder is blocked, and yielding does not help.
+pub(crate) fn yield_if_parked(register: NonZeroUsize, has_waited: bool, threads: u64) {
+    if account::yields(register.get(), has_waited, threads) {
+        yield_while_parked(register.get());
     }
     account::released();
 }
@@ -171,17 +205,17 @@ pub(crate) fn yield_while_crowded(register: &AtomicU64, has_waiters: impl Fn() -
         let now = register.load(READ);
         fruitless = if now == before { fruitless + 1 } else { 0 };
         if fruitless == MAX_YIELDS_WHEN_CROWDED {
-            return parking::note_blocked_holder(parking::address(register));
+            return parking::hints(parking::address(register)).note_long_spin(false);
         }
         before = now;
     }
 }
 
-fn yield_while_parked(contended_with: NonZeroUsize) {
+fn yield_while_parked(register: usize) {
     let (mut before, mut fruitless) = (u32::MAX, 0);
     for _ in 0..MAX_YIELDS {
         thread::yield_now();
-        let now = parking::parked_on(contended_with.get());
+        let now = parking::parked_on(register);
         fruitless = if now < before { 0 } else { fruitless + 1 };
         if now == 0 || fruitless == MAX_FRUITLESS_YIELDS {
             return;

@@ -1,0 +1,200 @@
+//! Hints about a lock: how long its critical sections are, and where its holder runs.
+//!
+//! The hints of a lock are kept with the bucket of the register on which its waiters wait. Locks may share a bucket, and updates
+//! may be lost: a wrong hint costs time, and never changes which accesses a lock makes.
+use crate::{
+    clock,
+    runs::Habit,
+    sync::atomic::{AtomicU32, Ordering::Relaxed},
+};
+
+// ORDERING: Relaxed, in this file. Pairs with: nothing, these are hints.
+
+/// What is known of the critical sections of a lock.
+pub(crate) struct Hints {
+    /// The share of long ones among the last critical sections of threads that had to wait, out of `ALL`.
+    long: AtomicU32,
+    /// For how many critical sections nothing is done about long ones, since a waiter has spun in vain; and for how many the
+    /// next time that happens.
+    paused: AtomicU32,
+    next_pause: AtomicU32,
+    /// The processor on which a holder was last seen, if two threads keep the lock busy.
+    holder_on: AtomicU32,
+    /// The processor time of a usual critical section that ended while waiters were parked, in nanoseconds.
+    usual: AtomicU32,
+    /// The most threads that were seen to compete when waiters were parked.
+    crowd: AtomicU32,
+    pub(crate) habit: Habit,
+}
+
+const ALL: u32 = 1024;
+
+/// One of the last eight or so critical sections counts for an eighth.
+const RECENT: u32 = 8;
+
+/// The limits of the pause after a waiter has spun in vain: it is doubled if that happens again, and halved if a waiter
+/// spins with success.
+const LEAST_PAUSE: u32 = 4;
+const LONGEST_PAUSE: u32 = 64;
+
+/// The least of `Hints::usual`: about the time that waking a waiter takes, which counts as a part of the critical section.
+const LEAST_USUAL: u32 = 8_000;
+
+impl Hints {
+    pub(crate) const fn new() -> Hints {
+        Hints {
+            long: AtomicU32::new(0),
+            paused: AtomicU32::new(0),
+            next_pause: AtomicU32::new(LEAST_PAUSE),
+            holder_on: AtomicU32::new(clock::NO_PROCESSOR),
+            usual: AtomicU32::new(LEAST_USUAL),
+            crowd: AtomicU32::new(0),
+            habit: Habit::new(),
+        }
+    }
+
+    /// Notes whether a critical section was long.
+    pub(crate) fn note_critical_section(&self, is_long: bool) {
+        let long = self.long.load(Relaxed);
+        let after = long - long / RECENT + if is_long { ALL / RECENT } else { 0 };
+        if after != long {
+            self.long.store(after, Relaxed);
+        }
+        let paused = self.paused.load(Relaxed);
+        if paused > 0 {
+            self.paused.store(paused - 1, Relaxed);
+        }
+    }
+
+    /// Whether one of its last few critical sections was long: if one in eight is, the lock is held by those for most of the
+    /// time.
+    pub(crate) fn some_are_long(&self) -> bool {
+        self.long.load(Relaxed) > ALL / 20 && self.paused.load(Relaxed) == 0
+    }
+
+    /// Whether most of its critical sections are long.
+    pub(crate) fn most_are_long(&self) -> bool {
+        self.long.load(Relaxed) > ALL / 2 && self.paused.load(Relaxed) == 0
+    }
+
+    /// Notes whether a waiter that spun for long was served meanwhile. If not, the holder is likely to be blocked.
+    pub(crate) fn note_long_spin(&self, is_served: bool) {
+        let pause = self.next_pause.load(Relaxed);
+        let next = if is_served { (pause / 2).max(LEAST_PAUSE) } else { (2 * pause).min(LONGEST_PAUSE) };
+        if next != pause {
+            self.next_pause.store(next, Relaxed);
+        }
+        if !is_served {
+            self.paused.store(pause, Relaxed);
+        }
+    }
+
+    /// Notes that the holder runs on the processor of this thread.
+    pub(crate) fn note_holder(&self) {
+        self.holder_on.store(clock::processor(), Relaxed);
+    }
+
+    /// Whether the holder was last seen on the processor of this thread. Then it does not run.
+    pub(crate) fn holder_is_here(&self) -> bool {
+        let holder_on = self.holder_on.load(Relaxed);
+        holder_on != clock::NO_PROCESSOR && holder_on == clock::processor()
+    }
+
+    /// The processor time of a usual critical section before this one, which took `held` nanoseconds.
+    ///
+    /// It falls faster than it rises, so that one long critical section in three does not seem usual.
+    pub(crate) fn usual_critical_section(&self, held: u64) -> u64 {
+        let usual = self.usual.load(Relaxed);
+        let next = if held > u64::from(usual) { usual.saturating_add(usual / 32) } else { usual - usual / 8 };
+        self.usual.store(next.max(LEAST_USUAL), Relaxed);
+        u64::from(usual)
+    }
+
+    /// Notes how many threads are in the queue. Returns how many seem to compete: the queue is longest just before it drains.
+    pub(crate) fn note_crowd(&self, threads: u64) -> u64 {
+        let crowd = u64::from(self.crowd.load(Relaxed));
+        if threads > crowd {
+            self.crowd.store(u32::try_from(threads).unwrap_or(u32::MAX), Relaxed);
+        }
+        threads.max(crowd)
+    }
+
+    /// Forgets a part of the crowd, in case that some threads are gone. Those that are not are soon seen again.
+    pub(crate) fn forget_crowd(&self) {
+        let crowd = self.crowd.load(Relaxed);
+        self.crowd.store(crowd - crowd.div_ceil(32), Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(critical_sections: impl IntoIterator<Item = bool>) -> Hints {
+        let hints = Hints::new();
+        critical_sections.into_iter().for_each(|is_long| hints.note_critical_section(is_long));
+        hints
+    }
+
+    #[test]
+    fn most_or_some_of_the_critical_sections_are_long() {
+        let every = |n: usize| after((1..=40 * n).map(|i| i % n == 0));
+        assert!(every(1).most_are_long() && every(1).some_are_long());
+        assert!(!every(3).most_are_long() && every(3).some_are_long());
+        let short_after = |n| after((0..=n).map(|i| i == 0));
+        assert!(short_after(7).some_are_long() && !short_after(8).some_are_long());
+    }
+
+    #[test]
+    fn a_pause_after_a_spin_in_vain_is_doubled_until_one_succeeds() {
+        let hints = after([true; 40]);
+        let pause_in_vain = || {
+            hints.note_long_spin(false);
+            (0..).find(|_| {
+                hints.some_are_long() || {
+                    hints.note_critical_section(true);
+                    false
+                }
+            })
+        };
+        assert_eq!([(); 6].map(|()| pause_in_vain()), [4, 8, 16, 32, 64, 64].map(Some));
+        hints.note_long_spin(true);
+        hints.note_long_spin(false);
+        assert_eq!(
+            (0..).find(|_| hints.most_are_long() || {
+                hints.note_critical_section(true);
+                false
+            }),
+            Some(32)
+        );
+    }
+
+    #[test]
+    fn one_long_critical_section_in_three_is_not_usual() {
+        let hints = Hints::new();
+        let usual = (0..300).map(|i| hints.usual_critical_section(if i % 3 == 0 { 100_000 } else { 100 })).max();
+        assert!(usual < Some(16_000), "{usual:?}");
+    }
+
+    #[test]
+    fn the_crowd_is_the_longest_queue_of_late() {
+        let hints = Hints::new();
+        assert_eq!([3, 9, 1].map(|threads| hints.note_crowd(threads)), [3, 9, 9]);
+        (0..7).for_each(|_| hints.forget_crowd());
+        assert_eq!(hints.note_crowd(2), 2);
+    }
+
+    #[test]
+    #[cfg(not(shuttle))]
+    fn a_holder_is_here_only_after_it_was_seen_here() {
+        let hints = Hints::new();
+        assert!(!hints.holder_is_here());
+        // The thread may be moved between the two.
+        assert!(
+            (0..1000).any(|_| {
+                hints.note_holder();
+                hints.holder_is_here()
+            }) || !cfg!(target_os = "linux")
+        );
+    }
+}
