@@ -196,11 +196,16 @@ pub(crate) fn yield_if_parked(register: NonZeroUsize, has_waited: bool, threads:
     account::released();
 }
 
+/// For how long a thread stays away from a busy lock: the two threads that keep it busy do not take turns with the others by
+/// themselves, as there is a holder and a waiter whenever another thread looks.
+const LONGEST_AWAY: u64 = 10_000 * clock::TICKS_PER_MICROSECOND;
+
 /// After a release by one of several threads of which two keep the lock busy: yields while there are waiters, and the
-/// register changes.
+/// register changes, but not for ever.
 pub(crate) fn yield_while_crowded(register: &AtomicU64, has_waiters: impl Fn() -> bool) {
+    let start = clock::ticks();
     let (mut before, mut fruitless) = (register.load(READ), 0);
-    while has_waiters() {
+    while has_waiters() && clock::ticks().wrapping_sub(start) < LONGEST_AWAY {
         thread::yield_now();
         let now = register.load(READ);
         fruitless = if now == before { fruitless + 1 } else { 0 };
