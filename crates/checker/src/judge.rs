@@ -69,6 +69,13 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Keeps the steps after which process `p` may come back to what it does in `start` without leaving its section.
+    pub(crate) fn returning(&self, p: Pid, start: Id) -> impl Fn(Actor, Id) -> bool + use<'a> {
+        let (graph, field) = (self.graph, self.graph.layout.fields[p]);
+        let may_return = graph.automaton.may_come_to(p, field.get(&graph.state(start)));
+        move |actor, to| actor != Actor::Process(p) || may_return[field.get(&graph.state(to)) as usize]
+    }
+
     /// The processes that may rest, as bits.
     pub(crate) fn resting(&self, state: Id) -> u32 {
         let rests = |&p: &Pid| self.section(state, p).may_rest();
@@ -149,9 +156,9 @@ impl<'a> Judge<'a> {
         // Mostly the nearest steps that meet the needs lie on a cycle, which is found without the component. The steps are the
         // same then: no path leads back into the component.
         let all_step = self.model.crashes == 0 && !self.model.store_buffers;
-        let all = || self.model.processes().filter(goes_on).map(|p| Need::Step(Actor::Process(p))).collect();
-        if let Some(needed) = needed.clone().or_else(|| all_step.then(all))
-            && let Some(round) = self.round(start, |from, actor, to| inside(to) && keep(from, actor, to), needed)
+        let keep_inside = |from, actor, to| inside(to) && keep(from, actor, to);
+        if let Some(needed) = needed.clone().or_else(|| all_step.then(|| self.all_steps(start)))
+            && let Some(round) = self.round(start, keep_inside, &[needed], usize::MAX)
         {
             return Some(path.followed_by(round));
         }
@@ -167,30 +174,40 @@ impl<'a> Judge<'a> {
             let buffers = self.model.processes().map(Actor::Buffer).filter(|&buffer| stepping.contains(buffer));
             processes.chain(buffers).map(Need::Step).collect()
         });
-        let round = self.round(start, |from, actor, to| members.contains(to) && keep(from, actor, to), needed)?;
+        let keep = |from, actor, to| members.contains(to) && keep(from, actor, to);
+        let round = self.round(start, keep, &[needed], usize::MAX)?;
         Some(path.followed_by(round))
     }
 
-    /// A cycle through `start` of the steps kept that meets every need: from the nearest step that meets one to the next, and
-    /// back.
-    fn round(
+    /// The steps that a fair cycle through this state has if no process crashes and writes are not buffered.
+    pub(crate) fn all_steps(&self, state: Id) -> Vec<Need> {
+        let goes_on = |p: &Pid| !self.section(state, *p).may_rest();
+        self.model.processes().filter(goes_on).map(|p| Need::Step(Actor::Process(p))).collect()
+    }
+
+    /// A cycle through `start` of the steps kept that meets every need, those of one stage before those of the next: from the
+    /// nearest step that meets one to the next, and back. None also if one of these takes a search of more than `most` states.
+    pub(crate) fn round(
         &self,
         start: Id,
         keep: impl Fn(Id, Actor, Id) -> bool,
-        mut needed: Vec<Need>,
+        stages: &[Vec<Need>],
+        most: usize,
     ) -> Option<Vec<(Actor, Id)>> {
         let mut round = Vec::new();
         let mut at = start;
-        while !needed.is_empty() {
-            let meets = |from, actor, to| needed.iter().any(|need| need.met_by(self, from, actor, to));
-            for (actor, to) in self.walk(at, &keep, meets)? {
-                needed.retain(|need| !need.met_by(self, at, actor, to));
-                round.push((actor, to));
-                at = to;
+        for mut needed in stages.iter().cloned() {
+            while !needed.is_empty() {
+                let meets = |from, actor, to| needed.iter().any(|need| need.met_by(self, from, actor, to));
+                for (actor, to) in self.walk_near(at, &keep, meets, most)? {
+                    needed.retain(|need| !need.met_by(self, at, actor, to));
+                    round.push((actor, to));
+                    at = to;
+                }
             }
         }
         if at != start {
-            round.extend(self.walk(at, &keep, |_, _, to| to == start)?);
+            round.extend(self.walk_near(at, &keep, |_, _, to| to == start, most)?);
         }
         Some(round)
     }
@@ -202,9 +219,22 @@ impl<'a> Judge<'a> {
         keep: impl Fn(Id, Actor, Id) -> bool,
         goal: impl Fn(Id, Actor, Id) -> bool,
     ) -> Option<Vec<(Actor, Id)>> {
+        self.walk_near(start, keep, goal, usize::MAX)
+    }
+
+    /// As [`walk`](Self::walk), but none if about `most` states or more are nearer than the goal.
+    fn walk_near(
+        &self,
+        start: Id,
+        keep: impl Fn(Id, Actor, Id) -> bool,
+        goal: impl Fn(Id, Actor, Id) -> bool,
+        most: usize,
+    ) -> Option<Vec<(Actor, Id)>> {
         let mut came_from: FxHashMap<Id, (Id, Actor)> = FxHashMap::default();
         let mut queue = VecDeque::from([start]);
-        while let Some(state) = queue.pop_front() {
+        while let Some(state) = queue.pop_front()
+            && came_from.len() <= most
+        {
             for (actor, target) in self.graph.steps(state).filter(|&(actor, target)| keep(state, actor, target)) {
                 if goal(state, actor, target) {
                     let mut steps = vec![(actor, target)];
@@ -232,6 +262,8 @@ impl<'a> Judge<'a> {
 pub(crate) enum Need {
     /// A step of this actor.
     Step(Actor),
+    /// An entry of this process.
+    Entry(Pid),
     /// An entry of another process than this one.
     EntryOfAnother(Pid),
     /// A remote memory reference of this process.
@@ -243,6 +275,7 @@ impl Need {
         match self {
             Need::Step(needed) => actor == needed,
             Need::RemoteStep(p) => actor == Actor::Process(p) && judge.is_remote(from, p),
+            Need::Entry(p) => actor == Actor::Process(p) && judge.enters(from, actor, to),
             Need::EntryOfAnother(p) => actor != Actor::Process(p) && judge.enters(from, actor, to),
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     error::Error,
     execution::{Execution, Path},
     graph::{Graph, Id},
-    judge::{Judge, StateSet},
+    judge::Judge,
     machine::Machine,
     model::Model,
     program::Program,
@@ -165,18 +165,19 @@ pub(crate) trait Finder {
         finish: impl Fn(Path) -> Option<Path>,
     ) -> Option<Path>;
 
-    /// The shortest path to a state that is bad for a process, completed by `finish`, and the first process it is bad
-    /// for.
-    fn find_bad<'s>(
+    /// The shortest path to a state that is bad for one of these processes, completed by `finish`, and the first process it is
+    /// bad for.
+    fn find_bad(
         &self,
         judge: &Judge<'_>,
-        bad: impl Fn(Pid) -> &'s StateSet,
+        processes: &[Pid],
+        is_bad: impl Fn(Pid, Id) -> bool,
         finish: impl Fn(Path, Pid) -> Option<Path>,
     ) -> Option<(Path, Pid)> {
-        if judge.model.processes().all(|p| bad(p).is_empty()) {
+        if processes.is_empty() {
             return None;
         }
-        let victim = |state| judge.model.processes().find(|&p| bad(p).contains(state));
+        let victim = |state| processes.iter().copied().find(|&p| is_bad(p, state));
         let path = self.find(
             None,
             1,

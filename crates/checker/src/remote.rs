@@ -206,9 +206,13 @@ impl Passages<'_, '_> {
         if !endless.is_empty() {
             let in_passage = |state| self.is_in_passage(state);
             let round = |path, _| self.judge.lasso(path, in_passage, any, Some(vec![Need::RemoteStep(self.p)]));
-            let in_graph = InGraph(self.judge).find_bad(self.judge, |_| &endless, round);
-            let among_real =
-                || AmongReal::new(program, self.judge).find_bad(self.judge, |_| &endless, round).map(|(path, _)| path);
+            let is_endless = |_, state| endless.contains(state);
+            let in_graph = InGraph(self.judge).find_bad(self.judge, &[self.p], is_endless, round);
+            let among_real = || {
+                AmongReal::new(program, self.judge)
+                    .find_bad(self.judge, &[self.p], is_endless, round)
+                    .map(|(path, _)| path)
+            };
             let execution = self.realise(program, in_graph.map(|(path, _)| path), among_real)?;
             return Ok(Worst { bound: Bound::Unbounded, execution });
         }

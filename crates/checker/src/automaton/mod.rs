@@ -384,6 +384,30 @@ impl Automaton {
         }
     }
 
+    /// For each local state of a process, whether the process may come from it to `local` without leaving the section. All may,
+    /// where local states change by more than the process's own steps.
+    pub(crate) fn may_come_to(&self, p: Pid, local: u32) -> Vec<bool> {
+        let Process { locals, infos, .. } = &self.processes[p];
+        if self.has_tickets || self.forgets() || !self.begun.is_empty() || !self.processes[p].interrupted.is_empty() {
+            return vec![true; locals.len()];
+        }
+        let section = locals[local as usize].section;
+        let mut from: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (at, info) in (0..).zip(infos).filter(|&(at, _): &(u32, _)| locals[at as usize].section == section) {
+            let next = (0..info.len).filter_map(|value| self.step(info, value)).map(|(next, _)| next);
+            next.filter(|&next| locals[next as usize].section == section)
+                .for_each(|next| from.entry(next).or_default().push(at));
+        }
+        let mut may = vec![false; locals.len()];
+        let mut left = vec![local];
+        while let Some(at) = left.pop() {
+            if !std::mem::replace(&mut may[at as usize], true) {
+                left.extend(from.get(&at).into_iter().flatten());
+            }
+        }
+        may
+    }
+
     /// Whether a process has come to a barrier in a search that is sound only without.
     pub(crate) fn met_barrier(&self) -> bool {
         self.met_barrier

@@ -14,8 +14,8 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
         let waits = |state| judge.section(state, p) == Section::Wait;
         judge.lasso(path, waits, any, Some(vec![Need::EntryOfAnother(p)]))
     };
-    let (path, p) = find.find_bad(judge, |p| &evidence.waits[p].overtaken, round)?;
-    let processes = evidence.processes(|waits| !waits.overtaken.is_empty());
+    let processes = evidence.processes(|waits| waits.can_be_overtaken(judge));
+    let (path, p) = find.find_bad(judge, &processes, |p, state| evidence.waits[p].is_overtaken(judge, state), round)?;
     Some(Violation { path, processes, note: format!("process {p} can be overtaken without bound") })
 }
 

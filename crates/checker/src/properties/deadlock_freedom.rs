@@ -29,10 +29,19 @@ fn deadlock_of(evidence: &Evidence<'_>, find: &impl Finder, among: u32) -> Optio
     let judge = &evidence.judge;
     let waits: Vec<&Waits> =
         judge.model.processes().filter(|p| among >> p & 1 == 1).map(|p| &evidence.waits[p]).collect();
-    if waits.iter().all(|waits| waits.starving.is_empty()) {
+    if !waits.iter().any(|waits| waits.can_starve(judge)) {
         return None; // a process that cannot starve is in no deadlock
     }
-    let starving = |state| waits.iter().any(|waits| waits.starving.contains(state));
+    // A process that takes steps on a cycle without progress stays in one section, and starves if the cycle is fair. So it makes
+    // no difference if there are more states than those in which one starves; and if none can crash or abort, every process
+    // starves that does not rest.
+    let all_starve = !judge.model.has_interruptions() && judge.model.crashes == 0;
+    let may_starve = |p: usize, state| evidence.waits[p].may_starve(judge, state);
+    let starving = |state| {
+        waits.iter().any(|waits| waits.may_starve(judge, state))
+            && (!all_starve
+                || judge.model.processes().all(|p| judge.section(state, p).may_rest() || may_starve(p, state)))
+    };
     let no_progress = |from: Id, actor, to: Id| {
         let has_left = |p| judge.section(from, p) == Section::Exit && judge.section(to, p) == Section::Remainder;
         let leaves = matches!(actor, Actor::Process(p) if has_left(p));
@@ -59,8 +68,11 @@ fn deadlock_of(evidence: &Evidence<'_>, find: &impl Finder, among: u32) -> Optio
             }
         },
     );
+    if stuck.is_empty() {
+        return None;
+    }
     let round = |path, _| judge.lasso(path, starving, no_progress, None);
-    let (path, _) = find.find_bad(judge, |_| &stuck, round)?;
+    let (path, _) = find.find_bad(judge, &[0], |_, state| stuck.contains(state), round)?;
     let (at, actors) = (judge.end(&path), path.actors());
     let trying = |&p: &usize| !judge.section(at, p).may_rest() && !actors.contains(Actor::Crash(p));
     let processes = judge.model.processes().filter(trying).collect();

@@ -12,7 +12,7 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
         processes().flat_map(|p| processes().map(move |q| (p, q))).filter(possible).collect();
     // A process that overtakes without bound also does so once. These pairs come first; for the others only shorter
     // executions are searched.
-    pairs.sort_by_key(|&(p, q)| evidence.waits[p].overtakers >> q & 1 == 0);
+    pairs.sort_by_key(|&(p, q)| evidence.waits[p].overtakers(&evidence.judge) >> q & 1 == 0);
     let mut best: Option<(Path, Pid, Pid)> = None;
     for (p, q) in pairs {
         let limit = best.as_ref().map(|(path, ..)| path.steps.len());

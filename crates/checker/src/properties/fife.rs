@@ -17,7 +17,7 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
     let pairs = || processes().flat_map(|p| processes().map(move |q| (p, q))).filter(|(p, q)| p != q);
     // Until a path is found, a reachability test is cheaper than the search for a shortest path. It is soon done for a process
     // that overtakes without bound.
-    let overtakes = |&(p, q): &(Pid, Pid)| evidence.waits[p].overtakers >> q & 1 == 1;
+    let overtakes = |&(p, q): &(Pid, Pid)| evidence.waits[p].overtakers(&evidence.judge) >> q & 1 == 1;
     let mut likely: Vec<(Pid, Pid)> = pairs().collect();
     likely.sort_by_key(|pair| !overtakes(pair));
     let (p, q) = likely.into_iter().find(|&(p, q)| can_wait_on(evidence, p, q))?;
@@ -44,8 +44,7 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
 /// Whether `p` can take steps in the waiting section for ever after `q` has overtaken it.
 fn can_wait_on(evidence: &Evidence<'_>, p: Pid, q: Pid) -> bool {
     let judge = &evidence.judge;
-    let endless = &evidence.waits[p].endless[Section::Wait as usize];
-    if endless.is_empty() {
+    if !evidence.waits[p].can_be_endless(judge, Section::Wait) {
         return false;
     }
     let waits = |state| judge.section(state, p) == Section::Wait;
@@ -63,7 +62,7 @@ fn can_wait_on(evidence: &Evidence<'_>, p: Pid, q: Pid) -> bool {
         if !waits(state) {
             continue;
         }
-        if is_ahead && endless.contains(state) {
+        if is_ahead && evidence.waits[p].is_endless(judge, Section::Wait, state) {
             return true;
         }
         let steps = judge.graph.steps(state).map(|(_, target)| target);
@@ -84,7 +83,6 @@ fn overtaken_and_waiting(
     const LATE: usize = 1;
     const AHEAD: usize = 2;
     let judge = &evidence.judge;
-    let endless = &evidence.waits[p].endless[Section::Wait as usize];
     let watch = |watching, from, actor, to| {
         let waits = judge.section(from, p) == Section::Wait && judge.section(to, p) == Section::Wait;
         let starts = actor == Actor::Process(q) && judge.section(from, q) == Section::Remainder;
@@ -96,7 +94,7 @@ fn overtaken_and_waiting(
             _ => LATE,
         })
     };
-    let goal = |watching, state| watching == AHEAD && endless.contains(state);
+    let goal = |watching, state| watching == AHEAD && evidence.waits[p].is_endless(judge, Section::Wait, state);
     let waits = |state| judge.section(state, p) == Section::Wait;
     let round = |path| judge.lasso(path, waits, any, Some(vec![Need::Step(Actor::Process(p))]));
     find.find(limit, 3, watch, goal, round)

@@ -120,18 +120,27 @@ pub(crate) fn judge(program: &dyn Program, judge: Judge<'_>) -> Result<Vec<Findi
     let wanted = wanted(program, model);
     let threads = affordable_threads(graph, model);
     let needed = |about: fn(Property) -> bool| wanted.iter().any(|&property| about(property));
+    let about_the_waiting_section = |property| {
+        let others = [Property::Exclusion, Property::Fenced, Property::BoundedExit, Property::WaitFreeDoorway];
+        !others.contains(&property) && !is_a_rule(property)
+    };
     let about_waiting = |property| !matches!(property, Property::Exclusion | Property::Fenced) && !is_a_rule(property);
     let alike = (model.symmetric && needed(about_waiting)).then(|| AsymmetryEvidence::of(&judge));
     let breaches = needed(is_a_rule).then(|| Breaches::of(&judge, program));
     let refused = if wanted.contains(&Property::Fenced) { fenced::refused(&judge, program) } else { Vec::new() };
     let waits = if needed(about_waiting) && !model.symmetric {
-        parallel::map(threads, model.processes(), |p| Waits::of(&judge, p))
+        parallel::map(threads, model.processes(), |p| {
+            let waits = Waits::of(&judge, p);
+            if needed(about_the_waiting_section) {
+                waits.settle(&judge);
+            }
+            waits
+        })
     } else {
         Vec::new()
     };
-    let bounded = waits.iter().all(|waits| waits.overtaken.is_empty());
     let about_order = |property| matches!(property, Property::Fcfs | Property::KFcfs | Property::Bypass);
-    let entries = (bounded && needed(about_order))
+    let entries = (needed(about_order) && !waits.iter().any(|waits| waits.can_be_overtaken(&judge)))
         .then(|| parallel::map(threads, model.processes(), |p| Entries::during_waits_of(&judge, p)));
     let evidence = Evidence { judge, waits, entries, alike, breaches, refused };
     let violations =

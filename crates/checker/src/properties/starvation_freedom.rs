@@ -10,17 +10,19 @@ pub(super) fn check(evidence: &Evidence<'_>, find: &impl Finder) -> Option<Viola
         return alike.starvation(judge).map(Violation::of_one_alike);
     }
     let round = |path: Path, p| {
-        let section = judge.section(judge.end(&path), p);
-        judge.lasso(path, |state| judge.section(state, p) == section, with_few_deaths(judge, p), None)
+        let start = judge.end(&path);
+        let (few_deaths, returns) = (with_few_deaths(judge, p), judge.returning(p, start));
+        let keep = |from, actor, to| few_deaths(from, actor, to) && returns(actor, to);
+        judge.lasso(path, |state| judge.section(state, p) == judge.section(start, p), keep, None)
     };
-    let (path, p) = find.find_bad(judge, |p| &evidence.waits[p].starving, round)?;
+    let processes = evidence.processes(|waits| waits.can_starve(judge));
+    let (path, p) = find.find_bad(judge, &processes, |p, state| evidence.waits[p].is_starving(judge, state), round)?;
     let note = match judge.section(judge.end(&path), p) {
         Section::Exit => format!("process {p} never completes its exit section"),
         Section::Abort => format!("process {p} never completes its abort"),
         Section::Reap => format!("process {p} is dead, and never completely reaped"),
         _ => format!("process {p} never enters"),
     };
-    let processes = evidence.processes(|waits| !waits.starving.is_empty());
     Some(Violation { path, processes, note })
 }
 
