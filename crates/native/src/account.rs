@@ -1,9 +1,9 @@
-//! Whether a thread yields after a release: an account of the processor time that it has used.
+//! Whether a thread stays away after a release: an account of the processor time that it has used.
 //!
 //! A yield forfeits up to a time slice. That is cheap if every thread yields equally often, and unfair if a thread with
-//! long critical sections finds parked waiters at each release. Such a thread yields only when it has had its share of the
-//! processors; docs/after-a-release.md has the argument. All of it is hints. Under shuttle the clock stands still, and
-//! every release yields that may.
+//! long critical sections finds parked waiters at each release. Such a thread yields only when it has used more than its share
+//! of the processors, and then until it has not; docs/after-a-release.md has the argument. All of it is hints. Under shuttle the
+//! clock stands still, and no critical section is long.
 use std::{cell::Cell, num::NonZero, sync::OnceLock};
 
 use crate::{clock, parking};
@@ -15,73 +15,95 @@ thread_local! {
 /// Times of a thread, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Account {
-    /// The processor time when it last entered after it had parked, and the address of the register.
-    entered: u64,
-    register: usize,
-    /// The processor time at the last release that saw parked waiters.
+    /// The processor time after the last release with waiters.
     released: u64,
-    /// When it last began to yield, and the processor time that it has used since, up to that release.
-    yielded: u64,
+    /// The processor time used since the account was settled.
     used: u64,
-    /// Whether that release yielded.
-    yields: bool,
+    /// When it was settled, and by how much the thread had used less than its share then.
+    settled: u64,
+    balance: i64,
+    /// Whether the last critical section was far longer than usual.
+    is_long: bool,
 }
 
 impl Account {
-    const NEW: Account = Account { entered: 0, register: 0, released: 0, yielded: 0, used: 0, yields: true };
+    const NEW: Account = Account { released: 0, used: 0, settled: 0, balance: 0, is_long: false };
 }
-
-/// A critical section is long if it takes this many times the usual processor time.
-const LONG: u64 = 4;
 
 /// A thread that was away for longer than this gets no more for that.
 const MEMORY: u64 = 40_000_000;
 
-/// A thread parked, was woken, and has entered.
-pub(crate) fn entered(register: usize) {
-    ACCOUNT.set(Account { entered: clock::processor_time(), register, ..ACCOUNT.get() });
+/// The longest time for which a thread stays away.
+const LONGEST_AWAY: u64 = 10_000_000;
+
+/// After a release: notes for how many ticks this thread held the lock. Returns whether that was far longer than usual; it seems so
+/// too if the thread lost its processor meanwhile.
+pub(crate) fn note_held(register: usize, held: u64) -> bool {
+    parking::hints(register).is_unusual(held.saturating_mul(1000) / clock::TICKS_PER_MICROSECOND)
 }
 
-/// After a release that saw parked waiters: whether the thread should yield. `has_waited` says whether it waited for the
-/// passage that ends, and `threads` how many are in the queue, with this one.
-pub(crate) fn yields(register: usize, has_waited: bool, threads: u64) -> bool {
-    let mut account = ACCOUNT.get();
+/// After a release with waiters: whether the critical section took far more processor time than usual. `seems_long` is what
+/// [`note_held`] returned, if the thread had to wait for the lock.
+pub(crate) fn is_long(register: usize, seems_long: Option<bool>) -> bool {
+    let Account { released, used, .. } = ACCOUNT.get();
     let now = clock::processor_time();
-    let since_release = now.saturating_sub(account.released);
-    let has_parked = has_waited && account.register == register;
-    let held = if has_parked { now.saturating_sub(account.entered).min(since_release) } else { since_release };
+    let since_release = now.saturating_sub(released);
     let hints = parking::hints(register);
-    let is_long = held > LONG * hints.usual_critical_section(held);
-    let crowd = hints.note_crowd(threads);
-    account.used += since_release;
-    let time = clock::time();
-    let passed = time.saturating_sub(account.yielded).min(MEMORY);
-    account.yields = !is_long || had_its_share(account.used, passed, crowd, processors());
-    if account.yields {
-        account.yielded = time;
-    }
-    if account.yields && is_long {
-        hints.forget_crowd();
-    }
-    ACCOUNT.set(account);
-    account.yields
+    let is_long = match seems_long {
+        Some(seems_long) => seems_long && hints.is_still_unusual(since_release),
+        None => hints.is_unusual(since_release),
+    };
+    ACCOUNT.set(Account { released: now, used: used + since_release, is_long, ..ACCOUNT.get() });
+    is_long
 }
 
-/// After a release that saw parked waiters, and after its yields if there were any.
-pub(crate) fn released() {
+/// After a release with waiters by a thread with long critical sections: until when it stays away, if it has used more than its
+/// share. `threads` is how many are in the queue, with this one.
+pub(crate) fn away_until(register: usize, threads: u64) -> Option<u64> {
     let account = ACCOUNT.get();
-    let used = if account.yields { 0 } else { account.used };
-    ACCOUNT.set(Account { released: clock::processor_time(), used, ..account });
+    let hints = parking::hints(register);
+    let share = Share { processors: processors(), threads: hints.note_crowd(threads) };
+    let time = clock::time();
+    let balance = share.balance(account, time);
+    ACCOUNT.set(Account { used: 0, settled: time, balance, ..account });
+    let debt = u64::try_from(-balance).ok().filter(|&debt| debt > 0)?;
+    hints.forget_crowd();
+    Some(time + share.time_to_earn(debt).min(LONGEST_AWAY))
+}
+
+/// After a release with waiters, and after this thread has stayed away, if it has.
+pub(crate) fn released() {
+    ACCOUNT.set(Account { released: clock::processor_time(), ..ACCOUNT.get() });
 }
 
 /// Whether a thread that arrives behind parked waiters should yield.
 pub(crate) fn yields_on_arrival() -> bool {
-    ACCOUNT.get().yields
+    !ACCOUNT.get().is_long
 }
 
-/// Whether a thread that used so much of the time had at least an equal share of the processors.
-const fn had_its_share(used: u64, time: u64, threads: u64, processors: u64) -> bool {
-    used.saturating_mul(4 * threads) >= time.saturating_mul(5 * processors)
+/// A thread's share of the processors: an equal one, and an eighth for what it does besides critical sections.
+#[derive(Clone, Copy)]
+struct Share {
+    processors: u64,
+    threads: u64,
+}
+
+impl Share {
+    /// What the thread may use in this time.
+    const fn earned_in(self, time: u64) -> u64 {
+        time.saturating_mul(9 * self.processors) / (8 * self.threads)
+    }
+
+    const fn time_to_earn(self, used: u64) -> u64 {
+        used.saturating_mul(8 * self.threads) / (9 * self.processors)
+    }
+
+    /// By how much a thread has used less than its share, negative if it has used more.
+    fn balance(self, account: Account, time: u64) -> i64 {
+        let earned = self.earned_in(time.saturating_sub(account.settled).min(MEMORY));
+        let most = self.earned_in(MEMORY) as i64;
+        (account.balance + earned as i64 - account.used as i64).clamp(-most, most)
+    }
 }
 
 fn processors() -> u64 {
@@ -93,35 +115,44 @@ fn processors() -> u64 {
 mod tests {
     use super::*;
 
+    const MS: u64 = 1_000_000;
+
     #[test]
-    fn a_thread_had_its_share_if_it_used_as_much_as_each_of_the_others_could() {
-        assert!(had_its_share(25, 30, 3, 2) && !had_its_share(24, 30, 3, 2));
-        assert!(!had_its_share(30, 30, 2, 2), "not more threads than processors");
-        assert!(had_its_share(u64::MAX, u64::MAX, 3, 2));
+    fn a_thread_stays_away_until_it_has_used_no_more_than_its_share() {
+        let share = Share { processors: 2, threads: 9 };
+        let settled = Account { settled: 100 * MS, ..Account::NEW };
+        // In 4 ms it may use 1 ms.
+        assert_eq!(share.balance(Account { used: MS, ..settled }, 104 * MS), 0);
+        assert_eq!(share.balance(Account { used: MS / 2, ..settled }, 104 * MS), MS as i64 / 2);
+        assert_eq!(share.balance(Account { used: 3 * MS, ..settled }, 104 * MS), -2 * MS as i64);
+        assert_eq!(share.time_to_earn(2 * MS), 8 * MS);
+        assert_eq!(share.balance(settled, 10_000 * MS), 10 * MS as i64, "what it may use after a long time is limited");
+        let few = Share { processors: 2, threads: 2 };
+        assert!(few.balance(Account { used: 4 * MS, ..settled }, 104 * MS) > 0, "no more threads than processors");
     }
 
     #[test]
     #[cfg(not(shuttle))]
-    fn a_thread_with_long_critical_sections_yields_when_it_had_its_share() {
+    fn a_thread_with_a_debt_stays_away_for_ten_milliseconds_at_most() {
         let register = 0x77_0000_usize;
-        // A release after a critical section; if it yields, the thread is away for so long.
-        let release = |used: u64, away: u64| {
-            let now = clock::processor_time();
-            let account = ACCOUNT.get();
-            ACCOUNT.set(Account { released: now.saturating_sub(used), yielded: account.yielded - used, ..account });
-            let yields = yields(register, false, 3);
-            released();
-            parking::hints(register).usual_critical_section(0);
-            let account = ACCOUNT.get();
-            ACCOUNT.set(Account { yielded: account.yielded - if yields { away } else { 0 }, ..account });
-            yields
+        let time = clock::time();
+        let away = |used: u64| {
+            ACCOUNT.set(Account { settled: time, used, ..Account::NEW });
+            away_until(register, 1_000_000).map(|until| until.saturating_sub(time))
         };
-        let start = clock::time();
-        while clock::time() < start + 40_000_000 {}
-        ACCOUNT.set(Account { yielded: clock::time(), ..Account::NEW });
-        (0..64).for_each(|_| assert!(release(0, 0), "a short one yields"));
-        let often = (0..200).filter(|_| release(100_000, 500_000)).count();
-        // It has five sixths of a processor if it yields after 2.5 ms.
-        assert!((4..=10).contains(&often), "{often} of 200");
+        assert_eq!(away(0), None);
+        let longest = away(100 * MS).expect("it used more than a millionth");
+        // Some time has passed since `time`.
+        assert!((LONGEST_AWAY..2_000 * MS).contains(&longest), "{longest}");
+        assert!(ACCOUNT.get().balance < 0, "it owes the rest");
+    }
+
+    #[test]
+    #[cfg(not(shuttle))]
+    fn a_critical_section_that_did_not_use_the_processor_is_not_long() {
+        let register = 0x78_0000_usize;
+        ACCOUNT.set(Account { released: clock::processor_time(), ..Account::NEW });
+        assert!(note_held(register, 1_000_000 * clock::TICKS_PER_MICROSECOND), "a second");
+        assert!(!is_long(register, Some(true)) && yields_on_arrival());
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Hints {
     next_pause: AtomicU32,
     /// The processor on which a holder was last seen, if two threads keep the lock busy.
     holder_on: AtomicU32,
-    /// The processor time of a usual critical section that ended while waiters were parked, in nanoseconds.
+    /// The length of a usual critical section that ended while there were waiters, in nanoseconds.
     usual: AtomicU32,
     /// The most threads that were seen to compete when waiters were parked.
     crowd: AtomicU32,
@@ -36,6 +36,9 @@ const RECENT: u32 = 8;
 /// spins with success.
 const LEAST_PAUSE: u32 = 4;
 const LONGEST_PAUSE: u32 = 64;
+
+/// A critical section is far longer than usual if it takes this many times as long.
+const UNUSUAL: u64 = 4;
 
 /// The least of `Hints::usual`: about the time that waking a waiter takes, which counts as a part of the critical section.
 const LEAST_USUAL: u32 = 8_000;
@@ -100,14 +103,22 @@ impl Hints {
         holder_on != clock::NO_PROCESSOR && holder_on == clock::processor()
     }
 
-    /// The processor time of a usual critical section before this one, which took `held` nanoseconds.
+    /// Notes how long a critical section was, in nanoseconds. Returns whether that was far longer than usual.
     ///
-    /// It falls faster than it rises, so that one long critical section in three does not seem usual.
-    pub(crate) fn usual_critical_section(&self, held: u64) -> u64 {
+    /// The usual length falls faster than it rises, so that one long critical section in three does not seem usual.
+    pub(crate) fn is_unusual(&self, held: u64) -> bool {
         let usual = self.usual.load(Relaxed);
         let next = if held > u64::from(usual) { usual.saturating_add(usual / 32) } else { usual - usual / 8 };
-        self.usual.store(next.max(LEAST_USUAL), Relaxed);
-        u64::from(usual)
+        let next = next.max(LEAST_USUAL);
+        if next != usual {
+            self.usual.store(next, Relaxed);
+        }
+        held > UNUSUAL * u64::from(usual)
+    }
+
+    /// Whether a critical section that was noted was far longer than usual, if it took only so many nanoseconds.
+    pub(crate) fn is_still_unusual(&self, held: u64) -> bool {
+        held > UNUSUAL * u64::from(self.usual.load(Relaxed))
     }
 
     /// Notes how many threads are in the queue. Returns how many seem to compete: the queue is longest just before it drains.
@@ -172,8 +183,9 @@ mod tests {
     #[test]
     fn one_long_critical_section_in_three_is_not_usual() {
         let hints = Hints::new();
-        let usual = (0..300).map(|i| hints.usual_critical_section(if i % 3 == 0 { 100_000 } else { 100 })).max();
-        assert!(usual < Some(16_000), "{usual:?}");
+        let is_long = |i: usize| i.is_multiple_of(3);
+        assert!((0..300).all(|i| hints.is_unusual(if is_long(i) { 100_000 } else { 100 }) == is_long(i)));
+        assert!((0..300).any(|_| !hints.is_unusual(100_000)), "if all are long, none is");
     }
 
     #[test]

@@ -201,17 +201,19 @@ impl<L: Layout> Native<L> {
     pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, queued: impl Fn() -> u64) {
         let Some(contended_with) = self.contended_with.take() else { return };
         let address = parking::address(&counter.0);
+        let held = if self.has_waited { turns::held(address) } else { None };
         // With a larger capacity there are other holders, and they need the processors.
         let takes_turns = k == 1 && self.has_waited;
-        if takes_turns {
-            turns::left(address);
+        let seems_long = held.map(|held| account::note_held(address, held));
+        if let Some(held) = held.filter(|_| takes_turns) {
+            turns::left(address, held);
         }
         if takes_turns && turns::two_saturate(address) {
-            wait::yield_while_crowded(&counter.0, || queued() > k as u64);
+            wait::yield_while_crowded(&counter.0, seems_long, queued);
         } else if contended_with != wait::NO_PARKED_WAITER {
-            wait::yield_if_parked(contended_with, self.has_waited, queued() + 1);
+            wait::yield_if_parked(contended_with, seems_long, queued() + 1, || counter.0.load(READ));
         } else if takes_turns {
-            runs::after_release(&counter.0);
+            runs::after_release(&counter.0, held);
         }
         turns::begin_remainder();
     }

@@ -174,8 +174,12 @@ impl Trial {
     }
 }
 
-/// After a release that admitted a waiter, when none was parked, of a lock whose waiters wait on this register.
-pub(crate) fn after_release(register: &AtomicU64) {
+/// After a release that admitted a waiter, when none was parked, of a lock whose waiters wait on this register. `held` is for how
+/// many ticks this thread was the holder, if it is known.
+pub(crate) fn after_release(register: &AtomicU64, held: Option<u64>) {
+    if held.is_some_and(|held| held > LONGEST_TURN) {
+        return;
+    }
     let address = parking::address(register);
     let habit = &parking::hints(address).habit;
     let back_off = habit.back_off.load(Relaxed);

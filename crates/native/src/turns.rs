@@ -45,15 +45,17 @@ pub(crate) fn entered(register: usize, began: u64, ended: u64) {
     }
 }
 
-/// After a release that admitted a waiter, by a thread that had waited for it.
-pub(crate) fn left(register: usize) {
+/// For how many ticks this thread has held the lock whose waiters wait on this register, if it waited there before it entered.
+pub(crate) fn held(register: usize) -> Option<u64> {
     let last = LAST.get();
-    if last.register == register {
-        let left = clock::ticks();
-        let held = left.wrapping_sub(last.entered);
-        parking::hints(register).note_critical_section(held > LONG);
-        LAST.set(Passage { left, held, ..last });
-    }
+    (last.register == register).then(|| clock::ticks().wrapping_sub(last.entered))
+}
+
+/// After a release that admitted a waiter, by a thread that had waited for the lock and held it for so many ticks.
+pub(crate) fn left(register: usize, held: u64) {
+    parking::hints(register).note_critical_section(held > LONG);
+    let last = LAST.get();
+    LAST.set(Passage { left: last.entered.wrapping_add(held), held, ..last });
 }
 
 /// The remainder begins.

@@ -101,11 +101,7 @@ pub(crate) fn until(
     } else {
         false
     };
-    let is_served = is_served || {
-        let is_served = parking::park_until(register, &holds, deadline);
-        account::entered(address);
-        is_served
-    };
+    let is_served = is_served || parking::park_until(register, &holds, deadline);
     turns::entered(address, began, clock::ticks());
     is_served
 }
@@ -166,9 +162,8 @@ pub(crate) const NO_PARKED_WAITER: NonZeroUsize = NonZeroUsize::MIN;
 /// processors with the two threads in one socket. docs/measurements.md has the trials, which were made with 15 ns.
 const BACKOFF_PAUSES: u32 = 4;
 
-/// The limits of yields after a release: of successive ones after which no fewer waiters are parked, and of all.
+/// The limit of successive yields after a release that find no fewer parked waiters than any before them.
 const MAX_FRUITLESS_YIELDS: u32 = 4;
-const MAX_YIELDS: u32 = 64;
 
 /// The limit of successive yields between which nobody enters, for a thread that stays away from a busy lock: several
 /// hundred microseconds, or longer if other threads need the processor.
@@ -182,48 +177,91 @@ pub(crate) fn yield_or_back_off(contended_with: NonZeroUsize, has_waited: bool) 
     if contended_with == NO_PARKED_WAITER {
         (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
     } else {
-        yield_if_parked(contended_with, has_waited, u64::from(parking::parked_on(contended_with.get())) + 1);
+        let register = contended_with.get();
+        let held = if has_waited { turns::held(register) } else { None };
+        let seems_long = held.map(|held| account::note_held(register, held));
+        let parked = || u64::from(parking::parked_on(register));
+        yield_if_parked(contended_with, seems_long, parked() + 1, parked);
     }
 }
 
 /// After a release with parked waiters on the register at this address: yields while there are any and their number keeps
-/// falling, unless the thread has long critical sections and less than its share of the processors. If the number does not
-/// fall, the holder is blocked, and yielding does not help.
-pub(crate) fn yield_if_parked(register: NonZeroUsize, has_waited: bool, threads: u64) {
-    if account::yields(register.get(), has_waited, threads) {
+/// falling. If it does not fall, the holder is blocked, and yielding does not help. A thread with far longer critical sections
+/// than usual, which `seems_long` says if the thread waited for this one, stays away if it has used more than its share of
+/// the processors. `progress` changes when threads enter.
+pub(crate) fn yield_if_parked(
+    register: NonZeroUsize,
+    seems_long: Option<bool>,
+    threads: u64,
+    progress: impl Fn() -> u64,
+) {
+    if account::is_long(register.get(), seems_long) {
+        stay_away(register.get(), threads, progress);
+    } else {
         yield_while_parked(register.get());
     }
     account::released();
+}
+
+/// For how long nobody enters before a thread that stays away comes back, in nanoseconds.
+const LONGEST_IDLE: u64 = if cfg!(shuttle) { 0 } else { 50_000 };
+
+/// Yields while this thread has used more than its share of the processors, and others enter.
+fn stay_away(register: usize, threads: u64, progress: impl Fn() -> u64) {
+    let Some(until) = account::away_until(register, threads) else { return };
+    let (mut before, mut fruitless, mut since) = (progress(), 0, clock::time());
+    loop {
+        thread::yield_now();
+        let (now, time) = (progress(), clock::time());
+        if now != before {
+            (before, fruitless, since) = (now, 0, time);
+        } else {
+            fruitless += 1;
+        }
+        if time >= until || fruitless >= MAX_FRUITLESS_YIELDS && time - since >= LONGEST_IDLE {
+            return;
+        }
+    }
+}
+
+fn yield_while_parked(register: usize) {
+    let (mut fewest, mut fruitless) = (u32::MAX, 0);
+    while fewest > 0 && fruitless < MAX_FRUITLESS_YIELDS {
+        thread::yield_now();
+        let parked = parking::parked_on(register);
+        fruitless = if parked < fewest { 0 } else { fruitless + 1 };
+        fewest = fewest.min(parked);
+    }
 }
 
 /// For how long a thread stays away from a busy lock: the two threads that keep it busy do not take turns with the others by
 /// themselves, as there is a holder and a waiter whenever another thread looks.
 const LONGEST_AWAY: u64 = 10_000 * clock::TICKS_PER_MICROSECOND;
 
-/// After a release by one of several threads of which two keep the lock busy: yields while there are waiters, and the
-/// register changes, but not for ever.
-pub(crate) fn yield_while_crowded(register: &AtomicU64, has_waiters: impl Fn() -> bool) {
+/// After a release by one of several threads of which two keep the lock busy: yields while there are waiters. A thread with far
+/// longer critical sections than usual stays away only if it has used more than its share. `queued` says how many holders and
+/// waiters there are.
+pub(crate) fn yield_while_crowded(register: &AtomicU64, seems_long: Option<bool>, queued: impl Fn() -> u64) {
+    let address = parking::address(register);
+    // Whether it seems so is known without a system call, which the others need not make.
+    if seems_long != Some(false) && account::is_long(address, seems_long) {
+        stay_away(address, queued() + 1, || register.load(READ));
+        account::released();
+    } else {
+        yield_while_there_are_waiters(register, queued);
+    }
+}
+
+/// Yields while there is a waiter beside the holder, and the register changes, but not for ever.
+fn yield_while_there_are_waiters(register: &AtomicU64, queued: impl Fn() -> u64) {
     let start = clock::ticks();
     let (mut before, mut fruitless) = (register.load(READ), 0);
-    while has_waiters() && clock::ticks().wrapping_sub(start) < LONGEST_AWAY {
+    while queued() > 1 && clock::ticks().wrapping_sub(start) < LONGEST_AWAY {
         thread::yield_now();
         let now = register.load(READ);
         fruitless = if now == before { fruitless + 1 } else { 0 };
         if fruitless == MAX_YIELDS_WHEN_CROWDED {
             return parking::hints(parking::address(register)).note_long_spin(false);
-        }
-        before = now;
-    }
-}
-
-fn yield_while_parked(register: usize) {
-    let (mut before, mut fruitless) = (u32::MAX, 0);
-    for _ in 0..MAX_YIELDS {
-        thread::yield_now();
-        let now = parking::parked_on(register);
-        fruitless = if now < before { 0 } else { fruitless + 1 };
-        if now == 0 || fruitless == MAX_FRUITLESS_YIELDS {
-            return;
         }
         before = now;
     }
