@@ -61,13 +61,11 @@ pub(crate) fn is_long(register: usize, seems_long: Option<bool>) -> bool {
 /// share. `threads` is how many are in the queue, with this one.
 pub(crate) fn away_until(register: usize, threads: u64) -> Option<u64> {
     let account = ACCOUNT.get();
-    let hints = parking::hints(register);
-    let share = Share { processors: processors(), threads: hints.note_crowd(threads) };
     let time = clock::time();
+    let share = Share { processors: processors(), threads: parking::hints(register).note_crowd(time, threads) };
     let balance = share.balance(account, time);
     ACCOUNT.set(Account { used: 0, settled: time, balance, ..account });
     let debt = u64::try_from(-balance).ok().filter(|&debt| debt > 0)?;
-    hints.forget_crowd();
     Some(time + share.time_to_earn(debt).min(LONGEST_AWAY))
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Hints {
     holder_on: AtomicU32,
     /// The length of a usual critical section that ended while there were waiters, in nanoseconds.
     usual: AtomicU32,
-    /// The most threads that were seen to compete when waiters were parked.
+    /// The numbers of threads that were seen to compete of late; see [`Crowd`].
     crowd: AtomicU32,
     pub(crate) habit: Habit,
 }
@@ -121,19 +121,54 @@ impl Hints {
         held > UNUSUAL * u64::from(self.usual.load(Relaxed))
     }
 
-    /// Notes how many threads are in the queue. Returns how many seem to compete: the queue is longest just before it drains.
-    pub(crate) fn note_crowd(&self, threads: u64) -> u64 {
-        let crowd = u64::from(self.crowd.load(Relaxed));
-        if threads > crowd {
-            self.crowd.store(u32::try_from(threads).unwrap_or(u32::MAX), Relaxed);
+    /// Notes how many threads are in the queue at this time. Returns how many seem to compete: as many as in the longest queue of
+    /// late.
+    pub(crate) fn note_crowd(&self, time: u64, threads: u64) -> u64 {
+        let crowd = Crowd::of(self.crowd.load(Relaxed)).seeing(time, threads);
+        self.crowd.store(crowd.to_word(), Relaxed);
+        crowd.longest.max(crowd.longest_before).into()
+    }
+}
+
+/// The longest queue that was noted in a span of time, and in the span before it.
+#[derive(Clone, Copy)]
+struct Crowd {
+    /// The number of the span, of which a few bits are kept: another span with the same bits is seconds away.
+    span: u32,
+    longest: u32,
+    longest_before: u32,
+}
+
+impl Crowd {
+    /// The length of a span in nanoseconds.
+    const SPAN: u64 = 20_000_000;
+    /// The bits of a length; the others are those of the span.
+    const BITS: u32 = 12;
+    const MOST: u32 = (1 << Crowd::BITS) - 1;
+    const SPANS: u32 = 1 << (32 - 2 * Crowd::BITS);
+
+    const fn of(word: u32) -> Crowd {
+        Crowd {
+            span: word >> (2 * Crowd::BITS),
+            longest: word >> Crowd::BITS & Crowd::MOST,
+            longest_before: word & Crowd::MOST,
         }
-        threads.max(crowd)
     }
 
-    /// Forgets a part of the crowd, in case that some threads are gone. Those that are not are soon seen again.
-    pub(crate) fn forget_crowd(&self) {
-        let crowd = self.crowd.load(Relaxed);
-        self.crowd.store(crowd - crowd.div_ceil(32), Relaxed);
+    const fn to_word(self) -> u32 {
+        self.span << (2 * Crowd::BITS) | self.longest << Crowd::BITS | self.longest_before
+    }
+
+    fn seeing(self, time: u64, threads: u64) -> Crowd {
+        let span = (time / Crowd::SPAN) as u32 % Crowd::SPANS;
+        let threads = threads.min(Crowd::MOST.into()) as u32;
+        let passed = span.wrapping_sub(self.span) % Crowd::SPANS;
+        let (longest, longest_before) = match passed {
+            0 => (self.longest.max(threads), self.longest_before),
+            1 => (threads, self.longest),
+            _ => (threads, 0),
+        };
+        Crowd { span, longest, longest_before }
     }
 }
 
@@ -191,9 +226,11 @@ mod tests {
     #[test]
     fn the_crowd_is_the_longest_queue_of_late() {
         let hints = Hints::new();
-        assert_eq!([3, 9, 1].map(|threads| hints.note_crowd(threads)), [3, 9, 9]);
-        (0..7).for_each(|_| hints.forget_crowd());
-        assert_eq!(hints.note_crowd(2), 2);
+        let note = |spans: u64, threads| hints.note_crowd(spans * Crowd::SPAN, threads);
+        assert_eq!([3, 9, 1].map(|threads| note(7, threads)), [3, 9, 9]);
+        assert_eq!([note(8, 2), note(8, 4), note(9, 1)], [9, 9, 4]);
+        assert_eq!([note(9, u64::MAX), note(11, 2)], [4095, 2]);
+        assert_eq!([note(255, 5), note(256, 3), note(257, 1)], [5, 5, 3], "few bits of a span are kept");
     }
 
     #[test]
