@@ -296,19 +296,30 @@ impl Table {
         true
     }
 
+    #[inline]
     fn put(&mut self, slot: usize, distance: usize, mixed: Mixed<'_>, number: u32) {
         let (_, remainder) = self.home(mixed.number);
-        let head = (remainder << DISTANCE | (distance as u64 + 1)).to_le_bytes();
         let mut at = slot * self.slot_bytes;
-        self.bytes[at..at + self.head_bytes].copy_from_slice(&head[..self.head_bytes]);
+        self.write(at, self.head_bytes, remainder << DISTANCE | (distance as u64 + 1));
         at += self.head_bytes;
-        for (&bytes, word) in std::iter::zip(&self.further, mixed.further) {
-            let bytes = usize::from(bytes);
-            self.bytes[at..at + bytes].copy_from_slice(&word.to_le_bytes()[..bytes]);
+        for (i, &word) in mixed.further.iter().enumerate() {
+            let bytes = usize::from(self.further[i]);
+            self.write(at, bytes, word);
             at += bytes;
         }
-        self.bytes[at..at + self.number_bytes].copy_from_slice(&number.to_le_bytes()[..self.number_bytes]);
+        self.write(at, self.number_bytes, number.into());
         self.len += 1;
+    }
+
+    /// Writes a number that has so many bytes.
+    #[inline]
+    fn write(&mut self, at: usize, bytes: usize, number: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let eight: &mut [u8; 8] = (&mut self.bytes[at..at + 8]).try_into().expect("these are eight");
+        let others = u64::from_le_bytes(*eight) & !(u64::MAX >> (u64::BITS - 8 * bytes as u32));
+        *eight = (others | number).to_le_bytes();
     }
 
     /// Whether the state in a slot has these further words.
@@ -336,11 +347,20 @@ impl Table {
     #[inline]
     fn mixed(&self, slot: usize) -> Option<u64> {
         let head = self.head(slot);
-        let distance = ((head & ((1 << DISTANCE) - 1)) as usize).checked_sub(1)?;
-        let home = (slot - distance) as u64;
-        // The least number of this home, and from there the next one with this remainder.
-        let least = (home << UPPER).div_ceil(self.homes as u64) << (self.first - UPPER);
-        Some(least + ((head >> DISTANCE).wrapping_sub(least) & self.remainders()))
+        let home = slot - distance(head)?;
+        Some(self.number_at(self.least(home), head))
+    }
+
+    /// The least mixed number of a home.
+    #[inline]
+    fn least(&self, home: usize) -> u64 {
+        ((home as u64) << UPPER).div_ceil(self.homes as u64) << (self.first - UPPER)
+    }
+
+    /// The mixed number with this head: from the least one of its home the next one with this remainder.
+    #[inline]
+    fn number_at(&self, least: u64, head: u64) -> u64 {
+        least + ((head >> DISTANCE).wrapping_sub(least) & self.remainders())
     }
 
     /// Moves all states into a larger table: by a quarter, as doubling would leave half of a large table empty.
@@ -353,19 +373,58 @@ impl Table {
     }
 
     /// An empty table with the states of this one; none if one of them would be too far from its home.
+    ///
+    /// States are in the order of their homes, and in a larger table too, but for those that had one home here. So each of them
+    /// is put behind the one before.
     fn moved_to(&self, mut larger: Table) -> Option<Table> {
-        let mut further = [0; MAX_WORDS];
-        for slot in 0..self.slots() {
-            let Some(number) = self.mixed(slot) else { continue };
-            self.read_further(slot, &mut further);
-            let mixed = Mixed { number, further: &further[..self.words - 1] };
-            match larger.place(mixed) {
-                Place::Free(to, distance) if larger.make_room(to) => larger.put(to, distance, mixed, self.number(slot)),
-                _ => return None,
+        let (mut free, mut slot) = (0, 0);
+        let mut of_one_home: Vec<(usize, u64, usize)> = Vec::new();
+        while slot < self.slots() {
+            let mut head = self.head(slot);
+            let Some(first) = distance(head) else {
+                slot += 1;
+                continue;
+            };
+            let home = slot - first;
+            let least = self.least(home);
+            of_one_home.clear();
+            while distance(head) == Some(slot - home) {
+                let number = self.number_at(least, head);
+                of_one_home.push((larger.home(number).0, number, slot));
+                slot += 1;
+                head = self.head(slot);
+            }
+            if of_one_home.len() > 1 {
+                of_one_home.sort_by_key(|&(home, ..)| home);
+            }
+            for &(home, number, from) in &of_one_home {
+                let to = home.max(free);
+                if to - home >= larger.spare() {
+                    return None;
+                }
+                larger.put_from(self, from, to, to - home, number);
+                free = to + 1;
             }
         }
         Some(larger)
     }
+
+    /// Puts the state that another table has in a slot.
+    #[inline]
+    fn put_from(&mut self, other: &Table, from: usize, to: usize, distance: usize, number: u64) {
+        if self.words == 1 {
+            return self.put(to, distance, Mixed { number, further: &[] }, other.number(from));
+        }
+        let mut further = [0; MAX_WORDS];
+        other.read_further(from, &mut further);
+        self.put(to, distance, Mixed { number, further: &further[..self.words - 1] }, other.number(from));
+    }
+}
+
+/// The distance from the home that a head tells, if the slot is taken.
+#[inline]
+fn distance(head: u64) -> Option<usize> {
+    ((head & ((1 << DISTANCE) - 1)) as usize).checked_sub(1)
 }
 
 #[cfg(test)]
