@@ -56,9 +56,9 @@ impl Waits {
             _ => true,
         };
         let mut elsewhere = Cycles::default();
-        for section in [Section::Doorway].into_iter().chain(Section::LEAVING).filter(is_in_model) {
-            elsewhere.add(judge, p, section);
-        }
+        let sections: Vec<Section> =
+            [Section::Doorway].into_iter().chain(Section::LEAVING).filter(is_in_model).collect();
+        elsewhere.add(judge, p, &sections);
         Waits {
             p,
             elsewhere,
@@ -145,7 +145,7 @@ impl Waits {
     fn waiting(&self, judge: &Judge<'_>) -> &Cycles {
         self.waiting.get_or_init(|| {
             let mut waiting = Cycles::default();
-            waiting.add(judge, self.p, Section::Wait);
+            waiting.add(judge, self.p, &[Section::Wait]);
             waiting
         })
     }
@@ -184,14 +184,14 @@ impl Waits {
 }
 
 impl Cycles {
-    /// Adds the cycles within a section of process `p`.
-    fn add(&mut self, judge: &Judge<'_>, p: Pid, section: Section) {
+    /// Adds the cycles within one of these sections of process `p`.
+    fn add(&mut self, judge: &Judge<'_>, p: Pid, sections: &[Section]) {
         /// In labels, the bits from here on are the processes that enter; the lower ones are an [`ActorSet`] without
         /// crashes.
         const ENTRIES: usize = 48;
         let everyone = (1_u32 << judge.model.n) - 1;
         let label = |from, actor: Actor, to| {
-            let overtakes = section == Section::Wait && judge.enters(from, actor, to);
+            let overtakes = sections == [Section::Wait] && judge.enters(from, actor, to);
             ActorSet::of(actor).0 | u64::from(overtakes) << (ENTRIES + actor.pid())
         };
         let is_fair = |members: &[Id], stepping: ActorSet| {
@@ -200,8 +200,12 @@ impl Cycles {
                 && judge.may_crash(everyone & !(stepping.processes() | judge.resting(members[0])))
                 && judge.memory_is_fair(members[0], stepping)
         };
-        let in_section = |state| judge.section(state, p) == section;
-        let stays = Subgraph { graph: judge.graph, inside: in_section, keep: unless_reaped_anew(judge, p) };
+        let chosen = sections.iter().fold(0_u32, |chosen, &section| chosen | 1 << section as u32);
+        let in_section = |state| chosen >> judge.section(state, p) as u32 & 1 == 1;
+        let is_same = |from, to| sections.len() == 1 || judge.section(from, p) == judge.section(to, p);
+        let lives_on = unless_reaped_anew(judge, p);
+        let keep = |from, actor, to| is_same(from, to) && lives_on(from, actor, to);
+        let stays = Subgraph { graph: judge.graph, inside: in_section, keep };
         let mut fair = StateSet::default();
         stays.components(
             || judge.model.cancelled(),
@@ -215,7 +219,7 @@ impl Cycles {
                 self.overtakers |= overtakers;
                 let bad = [
                     (is_fair(members, stepping), if judge.model.deaths { &mut fair } else { &mut self.starving }),
-                    (stepping.contains(Actor::Process(p)), &mut self.endless[section as usize]),
+                    (stepping.contains(Actor::Process(p)), &mut self.endless[judge.section(members[0], p) as usize]),
                     (overtakers != 0, &mut self.overtaken),
                 ];
                 for (is_bad, set) in bad {
@@ -232,10 +236,11 @@ impl Cycles {
         }
         // The cycles that are fair without deaths. Fewer steps are never fairer, so they are among the states just
         // found.
+        let few_die = with_few_deaths(judge, p);
         let without = Subgraph {
             graph: judge.graph,
             inside: |state| fair.contains(state) && in_section(state),
-            keep: with_few_deaths(judge, p),
+            keep: |from, actor, to| is_same(from, to) && few_die(from, actor, to),
         };
         without.components(
             || judge.model.cancelled(),
