@@ -234,10 +234,6 @@ fn yield_while_parked(register: usize) {
     }
 }
 
-/// For how long a thread stays away from a busy lock: the two threads that keep it busy do not take turns with the others by
-/// themselves, as there is a holder and a waiter whenever another thread looks.
-const LONGEST_AWAY: u64 = 10_000 * clock::TICKS_PER_MICROSECOND;
-
 /// After a release by one of several threads of which two keep the lock busy: yields while there are waiters. A thread with far
 /// longer critical sections than usual stays away only if it has used more than its share. `queued` says how many holders and
 /// waiters there are.
@@ -252,11 +248,12 @@ pub(crate) fn yield_while_crowded(register: &AtomicU64, seems_long: Option<bool>
     }
 }
 
-/// Yields while there is a waiter beside the holder, and the register changes, but not for ever.
+/// Yields while there is a waiter beside the holder, and the register changes, but not for ever: the two threads that keep the
+/// lock busy do not take turns with the others by themselves, as there is a holder and a waiter whenever another thread looks.
 fn yield_while_there_are_waiters(register: &AtomicU64, queued: impl Fn() -> u64) {
-    let start = clock::ticks();
+    let start = clock::time();
     let (mut before, mut fruitless) = (register.load(READ), 0);
-    while queued() > 1 && clock::ticks().wrapping_sub(start) < LONGEST_AWAY {
+    while queued() > 1 && clock::time() - start < account::LONGEST_AWAY {
         thread::yield_now();
         let now = register.load(READ);
         fruitless = if now == before { fruitless + 1 } else { 0 };
