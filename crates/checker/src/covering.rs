@@ -121,7 +121,7 @@ pub(crate) fn of_program(program: &dyn Program, registers: &Registers, model: &M
             "the covering argument is about all executions of at least two processes with k = 1, on atomic registers";
         return Err(Error::Model(why.to_string()));
     }
-    let model = Model { reads_and_writes: true, forgets: false, ..model.clone() };
+    let model = Model { reads_and_writes: true, forgets: false, merges: false, ..model.clone() };
     let graph = Graph::explore(program, registers.of(&model).to_vec(), &model, true)?;
     let names = |registers: &[u32]| -> Vec<String> {
         registers.iter().map(|&reg| graph.automaton.registers[reg as usize].name.to_string()).collect()

@@ -60,6 +60,8 @@ pub(crate) struct Graph {
     /// Whether a store buffer was full.
     pub(crate) full: bool,
     pub(crate) initial: Id,
+    /// If the search was ended before it began, while states were merged: how many classes had been found.
+    pub(crate) classes: Option<u64>,
     /// The bytes that the states took at the end of the search, with their numbers.
     pub(crate) searched_bytes: usize,
     /// All bytes held at the end of the search.
@@ -69,6 +71,11 @@ pub(crate) struct Graph {
 impl Graph {
     pub(crate) fn states(&self) -> u64 {
         self.shards.iter().map(|shard| shard.table.len() as u64).sum()
+    }
+
+    /// How many states were found, for a report.
+    pub(crate) fn found(&self) -> u64 {
+        self.classes.unwrap_or_else(|| self.states())
     }
 
     /// The largest distance of a state from the initial state.

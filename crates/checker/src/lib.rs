@@ -61,6 +61,7 @@ mod judge;
 mod layout;
 mod limits;
 mod machine;
+mod merge;
 mod model;
 mod order;
 mod parallel;
@@ -183,9 +184,9 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     let judge = if states_only { Judge::of_few_states(&graph, model) } else { Judge::new(&graph, model) };
     let findings = properties::judge(program, judge)?;
     let is_open = |finding: &Finding| finding.verdict == Verdict::Unknown;
-    if model.forgets && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
+    if (model.forgets || model.merges) && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
         // A path that no execution takes may be one on account of a ticket that was forgotten.
-        return check_program(program, registers, &Model { forgets: false, ..model.clone() });
+        return check_program(program, registers, &Model { forgets: false, merges: false, ..model.clone() });
     }
     let unjudged = !states_only && graph.stop.is_none() && model.cancelled();
     let incomplete = if unjudged {
@@ -194,7 +195,7 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
         incomplete(&graph, model)
     };
     Ok(Report {
-        states: graph.states(),
+        states: graph.found(),
         transitions: graph.transitions,
         depth: graph.depth(),
         seconds: start.elapsed().as_secs_f64(),
@@ -212,7 +213,7 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
 fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     let mut reasons = Vec::new();
     let used = format!("{} used", size(graph.most_bytes));
-    let states = graph.states();
+    let states = graph.found();
     let (or_fewer, fewer) = match model.n {
         1 => ("", ""),
         _ => (" or check it with fewer processes", "; check it with fewer processes"),

@@ -53,6 +53,8 @@ pub struct Progress {
 /// What a check is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
+    /// Finding out which states no step can tell apart; the states counted are classes of such states.
+    Merging,
     /// Finding states.
     Searching,
     /// Checking the properties.

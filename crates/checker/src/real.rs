@@ -51,7 +51,7 @@ pub(crate) fn realise(
         return Ok(None);
     }
     let execution = Execution { steps, cycle_at: path.cycle_at };
-    if !model.forgets {
+    if !(model.forgets || model.merges) {
         return Ok(Some(execution));
     }
     let whole = with_nothing_forgotten(program, &graph.automaton.registers_not_raised(), model, execution)?;
@@ -244,9 +244,12 @@ impl<'a> AmongReal<'a> {
 
     /// Whether a path that was not found does not exist.
     pub(crate) fn was_exhaustive(&self) -> bool {
-        // Of the values that a read of a safe register may return, only a few were tried. And where something is forgotten, it is
-        // better to check again without.
-        self.exhaustive.get() && !self.judge.model.safe_registers && !self.judge.model.forgets
+        // Of the values that a read of a safe register may return, only a few were tried. And where something is forgotten or
+        // merged, it is better to check again without.
+        self.exhaustive.get()
+            && !self.judge.model.safe_registers
+            && !self.judge.model.forgets
+            && !self.judge.model.merges
     }
 
     fn is_real(&self, path: &Path) -> bool {

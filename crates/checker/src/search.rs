@@ -10,6 +10,8 @@
 //!
 //! What a phase does depends on the order of shards and never on that of threads, so counts and executions are
 //! reproducible. The table of a shard is small enough to stay in a core's cache, which is most of the speed.
+use std::sync::Arc;
+
 use doorway_memory::Pid;
 
 use crate::{
@@ -21,6 +23,7 @@ use crate::{
     expand::{Expansion, Refusal, Successors},
     graph::{Graph, Id, SHARDS, Shard, grow, hash_state, shard_of},
     layout::{Layout, MAX_WORDS},
+    merge::{Classes, Merged},
     model::Model,
     parallel,
     program::Program,
@@ -133,7 +136,20 @@ impl Graph {
     ) -> Result<Graph, Error> {
         let mut model = model.clone();
         let mut width = 0;
-        let mut assumed = Assumed { wide: WIDTHS[0], forgetting: None, live: None, copies, rotates: true };
+        let mut assumed =
+            Assumed { wide: WIDTHS[0], forgetting: None, live: None, copies, rotates: true, classes: None };
+        if model.merges {
+            match Classes::find(program, registers.clone(), &model) {
+                Merged::Classes(classes) => assumed.classes = Some(Arc::new(classes)),
+                Merged::No => {}
+                Merged::Stopped(stop, classes, bytes) => {
+                    let mut graph = Self::begin(program, registers, &model, false, assumed)?;
+                    graph.freeze();
+                    (graph.stop, graph.classes, graph.most_bytes) = (Some(stop), Some(classes), bytes);
+                    return Ok(graph);
+                }
+            }
+        }
         if model.forgets_registers() {
             assumed.live = Some(Live::default());
             let mut graph = Self::begin(program, registers.clone(), &model, false, assumed.clone())?;
@@ -205,6 +221,7 @@ impl Graph {
             cut: 0,
             full: false,
             initial: 0,
+            classes: None,
             searched_bytes: 0,
             most_bytes: 0,
         };

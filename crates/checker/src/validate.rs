@@ -25,6 +25,11 @@ pub(crate) fn model(model: &Model) -> Result<(), Error> {
     if model.forgets && model.expiries {
         return Err(Error::Model("with expiries nothing can be forgotten; check one without the other".to_string()));
     }
+    if model.merges
+        && let Some(other) = not_merged_with(model)
+    {
+        return Err(Error::Model(format!("states are not merged with {other}; check one without the other")));
+    }
     let (n, most) = (model.n, Packing::most_processes(model));
     if n > most {
         let what = [(model.deaths, "deaths"), (model.aborts, "aborts"), (model.store_buffers, "store buffers")];
@@ -70,6 +75,21 @@ pub(crate) fn model(model: &Model) -> Result<(), Error> {
     Ok(())
 }
 
+/// What keeps states from being merged, if anything does.
+fn not_merged_with(model: &Model) -> Option<&'static str> {
+    let limits_tickets = model.ticket_cap.is_some();
+    let what = [
+        (model.forgets, "forgetting"),
+        (model.safe_registers, "safe registers"),
+        (model.store_buffers, "store buffers"),
+        (model.symmetric, "symmetry"),
+        (model.expiries, "expiries"),
+        (limits_tickets, "a limit on tickets"),
+        (model.passages_in_all.is_some(), "a limit on passages in all"),
+    ];
+    what.into_iter().find(|(has, _)| *has).map(|(_, what)| what)
+}
+
 /// The interruption that a message names.
 fn interruption(model: &Model) -> &'static str {
     match () {
@@ -99,6 +119,9 @@ fn interruptions(model: &Model) -> Result<(), Error> {
 pub(crate) fn program(model: &Model, program: &dyn Program) -> Result<(), Error> {
     if program.is_part() && model.crashes > 0 {
         return Err(Error::Model("crashes apply to locks only; check a part without crashes".to_string()));
+    }
+    if program.is_part() && model.merges {
+        return Err(Error::Model("states of locks only are merged; check a part without".to_string()));
     }
     if program.is_part() && model.has_interruptions() {
         let what = interruption(model);

@@ -53,6 +53,9 @@ pub(crate) struct Arguments {
     /// Counts states that differ only in values on which no step depends any more as one
     #[arg(long, alias = "forget-tickets")]
     forget: bool,
+    /// Counts states that no later step can tell apart as one: far fewer with tickets, but each takes longer
+    #[arg(long)]
+    merge: bool,
     /// What a read that overlaps a write returns: an old or new value, or any
     #[arg(long, value_enum, default_value_t = Kinds::Atomic)]
     registers: Kinds,
@@ -125,6 +128,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     } else {
         let compared = beside_the_source(about, &claims, &report);
         let alike = match (arguments.symmetry, arguments.forget) {
+            (false, false) if arguments.merge => ", states merged",
             (false, false) => "",
             (true, false) => " modulo symmetry",
             (false, true) => " modulo forgotten values",
@@ -170,6 +174,9 @@ impl Arguments {
         if self.forget {
             model = model.forget();
         }
+        if self.merge {
+            model = model.merge();
+        }
         Ok(self.limits.apply(model))
     }
 
@@ -197,6 +204,7 @@ impl Arguments {
         let mut value = json::report(about, size, assumed, report);
         value["symmetry"] = self.symmetry.into();
         value["forget"] = self.forget.into();
+        value["merge"] = self.merge.into();
         value["deaths"] = self.deaths.into();
         value["aborts"] = self.aborts.into();
         value["expiries"] = self.expiries.into();

@@ -213,6 +213,9 @@ fn searching(progress: &Progress, time: Duration) -> String {
     if progress.phase == Phase::Judging {
         return format!("{states} states, {megabytes} MB; checking properties");
     }
+    if progress.phase == Phase::Merging {
+        return format!("merging states, {states} classes so far, {megabytes} MB");
+    }
     let rate = states as f64 / time.as_secs_f64().max(1e-3);
     let rate = if rate < 1e6 { format!("{:.0} k", rate / 1e3) } else { format!("{:.1} M", rate / 1e6) };
     let growing = progress.growing.map_or(String::new(), |(register, values)| {

@@ -54,6 +54,8 @@ pub struct Setup {
     pub recomputes: bool,
     /// Whether the checker forgets values that no step depends on.
     pub forgets: bool,
+    /// Whether the checker merges states that no step can tell apart.
+    pub merges: bool,
 }
 
 impl Setup {
@@ -73,6 +75,7 @@ impl Setup {
             max_states: 8_000,
             recomputes: false,
             forgets: false,
+            merges: false,
         }
     }
 
@@ -110,6 +113,9 @@ impl Setup {
         if self.forgets {
             model = model.forget();
         }
+        if self.merges {
+            model = model.merge();
+        }
         model
     }
 }
@@ -127,6 +133,7 @@ impl fmt::Display for Setup {
             (self.sequential, "sequential"),
             (self.recomputes, "without edges"),
             (self.forgets, "forgetting"),
+            (self.merges, "merging"),
         ] {
             if on {
                 write!(f, ", {what}")?;

@@ -15,6 +15,7 @@ pub(crate) struct Options {
     passages_in_all: Option<u32>,
     symmetry: bool,
     forget: bool,
+    merge: bool,
     registers: String,
     memory: String,
     fences: bool,
@@ -71,6 +72,9 @@ impl Options {
         }
         if self.forget {
             model = model.forget();
+        }
+        if self.merge {
+            model = model.merge();
         }
         if let Some(threads) = self.threads {
             model = model.threads(threads.max(1));

@@ -254,6 +254,7 @@ impl Automaton {
                 && (access.is_some_and(|access| access.op.drains()) || is_noticed(section, &history)),
             drains_all: self.has_buffers() && access.is_some_and(|access| access.op == Op::Barrier),
         };
+        self.note_merged_local(p, section, passages, &history);
         let process = &mut self.processes[p];
         let place = (self.aborts && section == Section::Wait).then(|| program.place(&history));
         let expired = if self.expiries { program.expire(section, &history) } else { None };
@@ -317,6 +318,7 @@ impl Automaton {
         values.hash.push(hash_of(field, id));
         values.tickets.push(tickets);
         self.note_cyclic(reg, word);
+        self.note_merged_value(reg, word);
         if !tickets.is_empty() {
             self.has_tickets = true;
             if let Err(at) = self.ticketed.binary_search(&(reg as u32)) {

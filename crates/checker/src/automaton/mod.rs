@@ -13,6 +13,7 @@
 //! | `execute.rs` | executing one step of the source |
 //! | `forgotten.rs` | the test that no step depends on forgotten tickets |
 //! | `live.rs` | the registers whose values a process may still read |
+//! | `merged.rs` | the states that stand for others which no step can tell apart |
 //! | `needs.rs` | the tickets that are not forgotten, since a step depends on them |
 //! | `parametricity.rs` | the test that tickets are only compared |
 //! | `rotation.rs` | which cyclic number is called 0, and the test that no step depends on it |
@@ -22,11 +23,14 @@ mod execute;
 mod forgotten;
 mod learn;
 mod live;
+mod merged;
 mod needs;
 mod parametricity;
 mod replay;
 mod rotation;
 mod statistics;
+
+use std::sync::Arc;
 
 use doorway_memory::{Pid, Ticket, Value};
 use rustc_hash::FxHashMap;
@@ -35,6 +39,7 @@ use crate::{
     access::Access,
     buffers::Buffers,
     error::Error,
+    merge::Classes,
     model::{Model, Setting},
     program::{Program, Section},
     registers::Register,
@@ -46,6 +51,7 @@ pub(crate) use execute::{Advanced, advance, broken, is_noticed, look, run};
 pub(crate) use learn::Missing;
 use live::Liveness;
 pub(crate) use live::{Live, RegisterSet};
+use merged::MergedStates;
 use needs::Depends;
 pub(crate) use needs::{Forgetting, Need};
 pub(crate) use rotation::Rotation;
@@ -91,6 +97,8 @@ pub(crate) struct Automaton {
     live: Option<Liveness>,
     /// The registers of which it matters whether a copy is cached, if that is known.
     useful_copies: Option<Live>,
+    /// The states that stand for others, if states are merged.
+    merged: Option<MergedStates>,
     /// How states are rotated, if they are.
     rotation: Option<Rotation>,
     /// Whether a step is not the same after a rotation.
@@ -215,6 +223,8 @@ pub(crate) struct Assumed {
     pub(crate) copies: Option<Live>,
     /// Whether no step depends on which cyclic number is called 0.
     pub(crate) rotates: bool,
+    /// The classes of states that no step can tell apart; none if states are not merged.
+    pub(crate) classes: Option<Arc<Classes>>,
 }
 
 impl Automaton {
@@ -222,10 +232,11 @@ impl Automaton {
         program: &dyn Program,
         registers: Vec<Register>,
         model: &Model,
-        Assumed { wide, forgetting, live, copies, rotates }: Assumed,
+        Assumed { wide, forgetting, live, copies, rotates, classes }: Assumed,
     ) -> Result<Automaton, Error> {
         let n = model.n;
         let mut automaton = Automaton {
+            merged: classes.map(|classes| MergedStates::of(classes, n + registers.len())),
             processes: (0..n).map(|_| Process::default()).collect(),
             values: registers.iter().map(|_| Values::default()).collect(),
             registers,
@@ -290,6 +301,7 @@ impl Automaton {
         for p in 0..n {
             automaton.local_id(program, p, Section::Remainder, model.passages.unwrap_or(UNLIMITED), Vec::new())?;
         }
+        automaton.learn_merged(program)?;
         Ok(automaton)
     }
 

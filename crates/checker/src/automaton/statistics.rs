@@ -4,7 +4,7 @@ use std::panic::Location;
 use doorway_memory::Name;
 use rustc_hash::FxHashSet;
 
-use super::{Automaton, Local, StepInfo};
+use super::{Automaton, Local, MergedStates, StepInfo};
 use crate::{
     access::{Access, Op},
     tickets::TicketSet,
@@ -69,6 +69,7 @@ impl Automaton {
         let locals = self.locals();
         let values: usize = self.values.iter().map(|values| values.words.len()).sum();
         let renumbered = self.renumbered.len() * 8 / 7 * 48;
-        locals * LOCAL + self.history_words * WORD + values * 96 + self.steps.len() * 8 + renumbered
+        let merged = self.merged.as_ref().map_or(0, MergedStates::bytes);
+        locals * LOCAL + self.history_words * WORD + values * 96 + self.steps.len() * 8 + renumbered + merged
     }
 }

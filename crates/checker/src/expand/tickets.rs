@@ -20,8 +20,9 @@ impl Expansion<'_> {
     pub(super) fn moves_tickets(&self, p: Pid, local: u32, next: u32) -> bool {
         let automaton = &self.graph.automaton;
         let needs = |local| automaton.number_of_needs(p, local);
-        automaton.has_tickets()
-            && (automaton.tickets(p, local) != automaton.tickets(p, next) || needs(local) != needs(next))
+        automaton.merges()
+            || automaton.has_tickets()
+                && (automaton.tickets(p, local) != automaton.tickets(p, next) || needs(local) != needs(next))
     }
 
     /// Adds a successor with its tickets renumbered: one state, or several if a new ticket may or may not have room
@@ -33,6 +34,9 @@ impl Expansion<'_> {
         actor: Actor,
         out: &mut Successors,
     ) {
+        if self.graph.automaton.merges() {
+            return self.arrive(self.merged(&state), actor, out);
+        }
         let tickets = self.tickets(&state);
         if self.model.has_real_tickets() {
             if self.model.ticket_cap.is_some_and(|cap| tickets.largest() > cap) {
@@ -54,6 +58,16 @@ impl Expansion<'_> {
                 self.arrive(renumbered, actor, out);
             }
         }
+    }
+
+    /// The state that stands for a state.
+    fn merged<const W: usize>(&self, state: &State<W>) -> State<W> {
+        let Graph { automaton, layout, .. } = self.graph;
+        let member = automaton.merged(|field| layout.fields[field].get(&state.words));
+        let member = member.expect("a step of a class leads to a class");
+        let mut words = [0; W];
+        std::iter::zip(&layout.fields, member).for_each(|(field, &content)| field.set(&mut words, content));
+        State { hash: hash_state(automaton, layout, &words), words }
     }
 
     /// As above, in a search that forgets tickets.

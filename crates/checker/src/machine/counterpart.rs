@@ -124,6 +124,9 @@ impl Machine<'_> {
     /// The fields of the graph's state that stands for this one; none if one of them never occurs in the graph. It has to be
     /// called after every step, since tickets are forgotten step by step.
     pub(crate) fn counted_as(&mut self, graph: &Graph, model: &Model) -> Option<Vec<u32>> {
+        if graph.automaton.merges() {
+            return graph.automaton.merged_real(self.processes.iter(), &self.words).map(<[u32]>::to_vec);
+        }
         self.forget(graph);
         let numbering = if model.has_real_tickets() {
             Numbering::between(Default::default(), Default::default())
