@@ -22,7 +22,7 @@ pub struct Case {
 }
 
 /// The names of all campaigns.
-pub const NAMES: [&str; 28] = [
+pub const NAMES: [&str; 29] = [
     "plain",
     "plain-three",
     "k-exclusion",
@@ -51,6 +51,7 @@ pub const NAMES: [&str; 28] = [
     "expiries",
     "without-edges",
     "forgotten",
+    "merged",
 ];
 
 /// The campaigns of which the steps are also computed again instead of being stored.
@@ -85,6 +86,22 @@ const FORGETTING: [&str; 13] = [
     "limits",
     "rmr-cc",
     "rmr-dsm",
+];
+
+/// The campaigns of which states are also merged.
+const MERGING: [&str; 12] = [
+    "plain",
+    "plain-three",
+    "k-exclusion",
+    "crashes",
+    "deaths",
+    "aborts",
+    "deaths-and-aborts",
+    "tickets",
+    "tickets-heavy",
+    "linked",
+    "assignment",
+    "limits",
 ];
 
 const PALETTE: Palette =
@@ -134,6 +151,13 @@ fn draw(campaign: &str, random: &mut Random) -> (Case, Palette) {
         let of: &str = random.pick::<&str>(&FORGETTING);
         let (mut case, palette) = draw(of, random);
         case.setup.forgets = !case.setup.expiries && !matches!(case.job, Job::Cover);
+        return (case, palette);
+    }
+    if campaign == "merged" {
+        let of: &str = random.pick::<&str>(&MERGING);
+        let (mut case, palette) = draw(of, random);
+        case.setup.passages_in_all = None;
+        case.setup.merges = true;
         return (case, palette);
     }
     let three = random.chance(12);

@@ -1,9 +1,12 @@
 //! Knobs of the checker that must not change a verdict, on every lock of the catalogue.
 use doorway_algorithms::About;
 use doorway_catalogue::{check, find, remote_references};
-use doorway_checker::{Bypass, Cost, FailedCas, Model, Property, Report, Verdict};
+use doorway_checker::{Bypass, Cost, FailedCas, Finding, Model, Property, Report, Verdict};
 
 use crate::common::{bounded, locks};
+
+/// The most states that are merged in a test.
+const MOST_MERGED: u64 = 100_000;
 
 /// Visits the locks that a survey checks, each with its default number of processes or `most` if that is less.
 fn each_lock(most: usize, mut each: impl FnMut(&'static About, &dyn Fn(&dyn Fn(Model) -> Model) -> Report)) {
@@ -46,21 +49,42 @@ fn steps_that_are_computed_again_give_the_same_report() {
 /// always the shortest is found.
 #[test]
 fn forgetting_does_not_change_a_finding() {
-    let findings = |report: &Report| {
-        let lines = report.findings.iter().map(|finding| {
-            let execution = finding.execution.as_ref().filter(|execution| execution.cycle_at.is_none());
-            (finding.property, finding.verdict, finding.bypass, execution.map(ToString::to_string))
-        });
-        lines.collect::<Vec<_>>()
-    };
     let shapes: [fn(Model) -> Model; 4] =
         [|model| model, |model| model.crashes(1), |model| model.passages(2), |model| model.tso().passages(1)];
     let mut fewer = 0;
     each_lock(2, |about, report| {
         for shape in shapes {
             let [forgetting, telling] = [report(&|model| shape(model).forget()), report(&shape)];
-            assert_eq!(findings(&forgetting), findings(&telling), "{}", about.name);
+            assert_eq!(findings_but_cycles(&forgetting), findings_but_cycles(&telling), "{}", about.name);
             fewer += usize::from(forgetting.states < telling.states);
+        }
+    });
+    assert!(fewer > 10, "{fewer}");
+}
+
+/// The findings, with the executions that have no cycle.
+fn findings_but_cycles(report: &Report) -> Vec<(Property, Verdict, Option<Bypass>, Option<String>)> {
+    let finding = |finding: &Finding| {
+        let execution = finding.execution.as_ref().filter(|execution| execution.cycle_at.is_none());
+        (finding.property, finding.verdict, finding.bypass, execution.map(ToString::to_string))
+    };
+    report.findings.iter().map(finding).collect()
+}
+
+/// So does one that merges states.
+#[test]
+fn merging_does_not_change_a_finding() {
+    let shapes: [fn(Model) -> Model; 3] = [|model| model, |model| model.crashes(1), |model| model.passages(2)];
+    let mut fewer = 0;
+    each_lock(2, |about, report| {
+        if report(&|model| model).states > MOST_MERGED {
+            return;
+        }
+        for shape in shapes {
+            let [merging, telling] = [report(&|model| shape(model).merge()), report(&shape)];
+            assert_eq!(findings_but_cycles(&merging), findings_but_cycles(&telling), "{}", about.name);
+            assert!(merging.states <= telling.states, "{}", about.name);
+            fewer += usize::from(merging.states < telling.states);
         }
     });
     assert!(fewer > 10, "{fewer}");

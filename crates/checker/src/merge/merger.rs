@@ -80,7 +80,7 @@ pub(super) struct Merger<'a> {
     /// Those that were not split.
     live: u64,
     /// The classes to look at: those that lead to one that was split, and then new ones.
-    again: Vec<u32>,
+    again: VecDeque<u32>,
     new: VecDeque<u32>,
     /// How many classes were looked at.
     looked_at: u64,
@@ -97,7 +97,7 @@ impl<'a> Merger<'a> {
             known_at: Vec::new(),
             classes: Vec::new(),
             live: 0,
-            again: Vec::new(),
+            again: VecDeque::new(),
             new: VecDeque::new(),
             looked_at: 0,
             bytes: 0,
@@ -120,7 +120,7 @@ impl<'a> Merger<'a> {
         let numbers = tickets.iter().map(|tickets| as_numbers(tickets).into()).collect();
         self.class_of(&Unpacked { shapes, numbers });
         let mut state = Unpacked::default();
-        while let Some(class) = self.again.pop().or_else(|| self.new.pop_front()) {
+        while let Some(class) = self.again.pop_front().or_else(|| self.new.pop_front()) {
             self.classes[class as usize].is_queued = false;
             if !self.classes[class as usize].is_split() {
                 self.look_at(class, &mut state)?;
@@ -232,13 +232,19 @@ impl<'a> Merger<'a> {
             },
         };
         for i in 0..self.classes[target as usize].facts.len() {
-            let Fact { question, answer } = self.facts.get(self.classes[target as usize].facts[i]);
+            let id = self.classes[target as usize].facts[i];
+            let Fact { question, answer } = self.facts.get(id);
             match question {
                 Question::Content(reg) if written.as_ref().is_some_and(|(written, ..)| *written == reg as usize) => {}
-                Question::Content(_) => self.need(needed, Fact { question, answer }, state),
+                Question::Content(_) => self.need_known(needed, id, state),
                 Question::AtMost(AtMost { x, y, c }) => {
-                    let [(x, x_by), (y, y_by)] = [was(x), was(y)];
-                    if let Some(fact) = Fact::at_most(AtMost { x, y, c: c - x_by + y_by }, answer == 1) {
+                    let before @ [(was_x, x_by), (was_y, y_by)] = [was(x), was(y)];
+                    if before == [(x, 0), (y, 0)] {
+                        self.need_known(needed, id, state);
+                        continue;
+                    }
+                    let what = AtMost { x: was_x, y: was_y, c: c - x_by + y_by };
+                    if let Some(fact) = Fact::at_most(what, answer == 1) {
                         self.need(needed, fact, state);
                     }
                 }
@@ -257,13 +263,20 @@ impl<'a> Merger<'a> {
 
     /// A class needs a fact: it is added to those it needs, unless it follows from what is known of the class.
     fn need(&mut self, needed: &mut Needed, fact: Fact, state: &Unpacked) {
-        debug_assert_eq!(fact.question.answer(self.n, state), fact.answer, "a fact of the class's own state");
         let id = self.facts.id(fact);
-        self.known_at.resize(self.facts.len(), 0);
-        if self.known_at[id as usize] == self.looked_at {
+        self.need_known(needed, id, state);
+    }
+
+    /// As [`need`](Self::need), given the number of the fact.
+    fn need_known(&mut self, needed: &mut Needed, id: u32, state: &Unpacked) {
+        if self.known_at.len() < self.facts.len() {
+            self.known_at.resize(self.facts.len(), 0);
+        }
+        if std::mem::replace(&mut self.known_at[id as usize], self.looked_at) == self.looked_at {
             return;
         }
-        self.known_at[id as usize] = self.looked_at;
+        let fact = self.facts.get(id);
+        debug_assert_eq!(fact.question.answer(self.n, state), fact.answer, "a fact of the class's own state");
         if let Question::AtMost(what) = fact.question {
             let (facts, class) = (&self.facts, &self.classes[needed.class as usize]);
             let known = || class.facts.iter().chain(&needed.more).map(|&known| facts.get(known));
@@ -289,7 +302,8 @@ impl<'a> Merger<'a> {
         for &fact in &more {
             let Fact { question, answer } = self.facts.get(fact);
             let next = self.questions.nodes.len() as u32;
-            self.questions.nodes[leaf as usize] = Node::Ask(question, vec![(answer, next)]);
+            self.questions.nodes[leaf as usize] = Node::asks(question);
+            self.questions.nodes[leaf as usize].go_on(answer, next);
             self.questions.nodes.push(Node::Leaf(Some(new)));
             leaf = next;
         }
@@ -299,12 +313,12 @@ impl<'a> Merger<'a> {
         self.bytes += part.bytes();
         self.classes.push(part);
         if leads_to_itself {
-            self.again.push(new);
+            self.again.push_back(new);
         }
         for class in before {
             let Class { is_queued, .. } = &mut self.classes[class as usize];
             if !std::mem::replace(is_queued, true) {
-                self.again.push(class);
+                self.again.push_back(class);
             }
         }
         new
@@ -312,38 +326,36 @@ impl<'a> Merger<'a> {
 
     /// The class of a state, a new one if need be.
     fn class_of(&mut self, state: &Unpacked) -> u32 {
-        let mut facts = Vec::new();
-        let mut node = self.questions.first(self.n, state).unwrap_or_else(|| {
+        let first = self.questions.first(self.n, state).unwrap_or_else(|| {
             self.questions.first.insert(state.shapes[..self.n].into(), self.questions.nodes.len() as u32);
             self.questions.nodes.push(Node::Leaf(None));
             self.questions.nodes.len() as u32 - 1
         });
+        let mut node = first;
         loop {
             let next = self.questions.nodes.len() as u32;
-            match &mut self.questions.nodes[node as usize] {
-                Node::Leaf(Some(class)) => return *class,
-                Node::Leaf(class) => {
-                    *class = Some(self.classes.len() as u32);
-                    break;
+            let at = &mut self.questions.nodes[node as usize];
+            let Some(question) = at.question() else {
+                if let Some(class) = at.class() {
+                    return class;
                 }
-                Node::Ask(question, answers) => {
-                    let (question, answer) = (*question, question.answer(self.n, state));
-                    facts.push(self.facts.id(Fact { question, answer }));
-                    match answers.iter().find(|known| known.0 == answer) {
-                        Some(known) => node = known.1,
-                        None => {
-                            answers.push((answer, next));
-                            self.questions.nodes.push(Node::Leaf(None));
-                            node = next;
-                        }
-                    }
+                *at = Node::Leaf(Some(self.classes.len() as u32));
+                break;
+            };
+            let answer = question.answer(self.n, state);
+            node = match at.after(answer) {
+                Some(node) => node,
+                None => {
+                    at.go_on(answer, next);
+                    self.questions.nodes.push(Node::Leaf(None));
+                    next
                 }
-            }
+            };
         }
         let class = Class {
             shapes: state.shapes.clone().into(),
             numbers: state.numbers.concat().into(),
-            facts: facts.into(),
+            facts: self.answers(first, state),
             leaf: node,
             before: Vec::new(),
             is_queued: true,
@@ -354,6 +366,19 @@ impl<'a> Merger<'a> {
         let class = self.classes.len() as u32 - 1;
         self.new.push_back(class);
         class
+    }
+
+    /// The answers of a state to all questions from this one on.
+    fn answers(&mut self, first: u32, state: &Unpacked) -> Box<[u32]> {
+        let mut facts = Vec::new();
+        let mut at = &self.questions.nodes[first as usize];
+        while let Some(question) = at.question() {
+            let answer = question.answer(self.n, state);
+            facts.push(self.facts.id(Fact { question, answer }));
+            let Some(next) = at.after(answer) else { break };
+            at = &self.questions.nodes[next as usize];
+        }
+        facts.into()
     }
 
     fn unpack(&self, class: u32, state: &mut Unpacked) {

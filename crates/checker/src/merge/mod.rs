@@ -30,6 +30,8 @@ mod merger;
 mod steps;
 mod symbolic;
 
+use std::num::NonZeroU32;
+
 use doorway_memory::Pid;
 use rustc_hash::FxHashMap;
 
@@ -41,7 +43,8 @@ use crate::{
     search::Stop,
     view::Word,
 };
-use facts::{Question, State};
+use bounds::AtMost;
+use facts::{Question, Slot, State};
 use steps::{Shapes, Steps};
 
 pub(crate) use steps::Content;
@@ -82,8 +85,53 @@ pub(crate) enum Filled {
 enum Node {
     /// States that were asked no more, and their class, if there is one.
     Leaf(Option<u32>),
-    /// The next question, and for each answer where to go on.
-    Ask(Question, Vec<(u32, u32)>),
+    /// A question about tickets, and where to go on if it is so, and if not.
+    Compare(AtMost<Slot>, [Option<NonZeroU32>; 2]),
+    /// The content of a register, and for each answer where to go on.
+    Content(u32, Vec<(u32, u32)>),
+}
+
+impl Node {
+    fn class(&self) -> Option<u32> {
+        match self {
+            Node::Leaf(class) => *class,
+            _ => None,
+        }
+    }
+
+    fn asks(question: Question) -> Node {
+        match question {
+            Question::AtMost(what) => Node::Compare(what, [None; 2]),
+            Question::Content(reg) => Node::Content(reg, Vec::new()),
+        }
+    }
+
+    /// The question that is asked here, if there is one.
+    fn question(&self) -> Option<Question> {
+        match self {
+            Node::Leaf(_) => None,
+            Node::Compare(what, _) => Some(Question::AtMost(*what)),
+            Node::Content(reg, _) => Some(Question::Content(*reg)),
+        }
+    }
+
+    /// Where to go on after this answer.
+    #[inline]
+    fn after(&self, answer: u32) -> Option<u32> {
+        match self {
+            Node::Leaf(_) => None,
+            Node::Compare(_, next) => next[answer as usize].map(NonZeroU32::get),
+            Node::Content(_, next) => next.iter().find(|known| known.0 == answer).map(|known| known.1),
+        }
+    }
+
+    fn go_on(&mut self, answer: u32, node: u32) {
+        match self {
+            Node::Leaf(_) => {}
+            Node::Compare(_, next) => next[answer as usize] = NonZeroU32::new(node),
+            Node::Content(_, next) => next.push((answer, node)),
+        }
+    }
 }
 
 /// The questions that states are asked. The next one depends on the answers so far, the first on the local states.
@@ -105,12 +153,10 @@ impl Questions {
     fn class(&self, n: usize, state: &impl State) -> Option<u32> {
         let mut node = self.first(n, state)?;
         loop {
-            match &self.nodes[node as usize] {
-                Node::Leaf(class) => return *class,
-                Node::Ask(question, answers) => {
-                    let answer = question.answer(n, state);
-                    node = answers.iter().find(|known| known.0 == answer)?.1;
-                }
+            let at = &self.nodes[node as usize];
+            match at.question() {
+                Some(question) => node = at.after(question.answer(n, state))?,
+                None => return at.class(),
             }
         }
     }
