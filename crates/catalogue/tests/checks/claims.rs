@@ -165,6 +165,24 @@ fn anderson_moir_dsm_tree_is_correct_for_three_with_capacity_two() {
     assert!(all.iter().all(|&property| report.holds(property)), "{report}");
 }
 
+/// Complete, where neither every state nor every state but old tickets could be told apart.
+#[test]
+#[ignore = "3 minutes, 2 GB"]
+fn k_bakery_fife_is_correct_with_deaths_for_three() {
+    let report = report_k("k-bakery-fife", 3, Some(2), |model| model.merge().deaths());
+    assert_eq!((report.states, report.incomplete.as_ref()), (532_776, None));
+    let all = [
+        Property::Exclusion,
+        Property::DeadlockFreedom,
+        Property::StarvationFreedom,
+        Property::KFcfs,
+        Property::Fife,
+        Property::BoundedExit,
+        Property::WaitFreeDoorway,
+    ];
+    assert!(all.iter().all(|&property| report.holds(property)), "{report}");
+}
+
 /// Complete, with Kim and Anderson's lock as the inner one.
 #[test]
 #[ignore = "10 minutes, 7 GB"]

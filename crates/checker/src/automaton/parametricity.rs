@@ -28,8 +28,9 @@ impl Automaton {
         (from_history, word_read): (&[Word], u64),
         ran: &Ran,
     ) -> Result<(), Error> {
-        /// By 1, so that remainders change; and by a large number, so that differences do.
-        const WIDER_BY: [u64; 2] = [1, 1 << 20];
+        /// By 1 and 2, so that remainders change; and by a large number, so that differences do.
+        const WIDER_BY: [u64; 3] = [1, 2, FAR];
+        const FAR: u64 = 1 << 20;
         let from = self.local(p, local);
         let kind = |access: Access| self.registers[access.reg as usize].kind;
         let [accesses, did_access] = [from.access, ran.access].map(|access| access.filter(|a| a.register().is_some()));
@@ -65,7 +66,7 @@ impl Automaton {
                     wide.what == ran.what && widened.apply_with_next(ran.kind, ran.bits) == Some(wide.bits)
                 });
             let same = same_access && wide.section == ran.section && same_written && same_history;
-            let alike = by == 1 || compared.iter().all(|(a, b)| widened.compares_alike(a.to_word(), b.to_word()));
+            let alike = by < FAR || compared.iter().all(|(a, b)| widened.compares_alike(a.to_word(), b.to_word()));
             if !(same && alike) {
                 let history = from_history.to_vec();
                 let again = run(program, p, from.section, from.passages, history, self.setting, word_read)?;

@@ -9,6 +9,8 @@ pub(super) struct Slot(u32);
 
 impl Slot {
     pub(super) const ZERO: Slot = Slot(u32::MAX);
+    /// The most tickets of a field.
+    pub(super) const MOST: usize = 1 << 8;
 
     pub(super) fn new(field: usize, at: usize) -> Slot {
         Slot((field << 8 | at) as u32)

@@ -125,7 +125,7 @@ impl<'a> Merger<'a> {
             if !self.classes[class as usize].is_split() {
                 self.look_at(class, &mut state)?;
             }
-            if self.looked_at % PERIOD == 0 {
+            if self.looked_at.is_multiple_of(PERIOD) {
                 self.report()?;
             }
         }

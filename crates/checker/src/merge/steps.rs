@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 use super::{
     Refused,
     bounds::AtMost,
+    facts::Slot,
     symbolic::{Above, Executed, execute},
 };
 use crate::{
@@ -229,7 +230,7 @@ impl<'a> Steps<'a> {
         let case = if !program.goes_on(section) || program.begins(section) && *passages == 0 {
             Case { guard: Vec::new(), then: Next::Nothing }
         } else {
-            let Executed { guard, result, .. } = execute(numbers, &self.least(p, shape, None), &mut |numbers| {
+            let Executed { guard, result, .. } = execute(numbers, &self.least(p, shape, None)?, &mut |numbers| {
                 let history = fill_history(history, &mut numbers[1..].iter().copied());
                 let (access, _) = look(program, p, section, history, setting)?;
                 let next = match access {
@@ -263,7 +264,7 @@ impl<'a> Steps<'a> {
             let word = word.map_or(0, |(kind, word)| fill(kind, word, &mut numbers));
             run(program, p, *section, *passages, history, setting, word)
         };
-        let executed = execute(numbers, &self.least(p, shape, read), &mut |numbers| {
+        let executed = execute(numbers, &self.least(p, shape, read)?, &mut |numbers| {
             let ran = run(numbers)?;
             let key = local_key(ran.section, ran.passages, &ran.history);
             let mut made = numbers_of(&ran.history);
@@ -291,7 +292,7 @@ impl<'a> Steps<'a> {
         }
         let (program, passages) = (self.program, *passages);
         let place = |numbers: &[u64]| program.place(&fill_history(history, &mut numbers[1..].iter().copied()));
-        let executed = execute(numbers, &self.least(p, shape, None), &mut |numbers| {
+        let executed = execute(numbers, &self.least(p, shape, None)?, &mut |numbers| {
             let place = place(numbers);
             Ok((local_key(Section::Abort, passages, &place), numbers_of(&place)))
         })?;
@@ -310,9 +311,11 @@ impl<'a> Steps<'a> {
     }
 
     /// The least numbers of zero, of a local state, and of the register that is read.
-    fn least(&self, p: Pid, shape: u32, read: Option<(usize, u32)>) -> Vec<i32> {
+    fn least(&self, p: Pid, shape: u32, read: Option<(usize, u32)>) -> Result<Vec<i32>, Refused> {
         let read = read.map_or(&[][..], |(reg, shape)| self.shapes[self.model.n + reg].least(shape));
-        [&[0][..], self.shapes[p].least(shape), read].concat()
+        let mine = self.shapes[p].least(shape);
+        let has_room = mine.len().max(read.len()) <= Slot::MOST;
+        has_room.then(|| [&[0][..], mine, read].concat()).ok_or(Refused::Arithmetic)
     }
 
     /// The shape of a local state, and its tickets; none if there is no such shape.

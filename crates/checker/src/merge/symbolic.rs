@@ -19,6 +19,8 @@ use super::{
 
 /// The distance of numbers that are far apart.
 const APART: u64 = 1 << 12;
+/// What is added to all numbers, so that a step which calculates with them does something else.
+const OTHERWISE: [u64; 4] = [1, 2, 5, (1 << 20) + 7];
 /// The most executions of one step, to find numbers for which its comparisons have the actual results.
 const MOST_EXECUTED: usize = 200;
 /// The most combinations of results that one guard may stand for.
@@ -32,6 +34,7 @@ pub(super) struct Above {
 }
 
 /// What a step does for all numbers that fulfil its guard.
+#[derive(Debug)]
 pub(super) struct Executed<R> {
     pub(super) guard: Vec<(AtMost, bool)>,
     pub(super) result: R,
@@ -186,7 +189,7 @@ fn is_alike<R: PartialEq>(
 }
 
 /// Executes a step with numbers far apart for which its comparisons have the same results as with the actual numbers.
-fn trace<R>(actual: &[i32], step: &mut Step<'_, R>) -> Result<Trace<R>, Refused> {
+fn trace<R: PartialEq>(actual: &[i32], step: &mut Step<'_, R>) -> Result<Trace<R>, Refused> {
     let mut groups = Groups { of: (0..actual.len()).collect(), actual, order: Vec::new(), exact: Vec::new() };
     for _ in 0..MOST_EXECUTED {
         let Some(spread) = groups.spread() else { continue };
@@ -208,7 +211,17 @@ fn trace<R>(actual: &[i32], step: &mut Step<'_, R>) -> Result<Trace<R>, Refused>
         });
         if is_as_actual {
             let (result, made) = ran?;
-            let made = made.into_iter().map(|number| spread.above(number, &groups)).collect();
+            let made: Vec<Above> = made.into_iter().map(|number| spread.above(number, &groups)).collect();
+            for by in OTHERWISE {
+                let (again, others) = step(&spread.raised(by, &groups).collect::<Vec<u64>>())?;
+                let is_raised = |(above, number): (&Above, u64)| {
+                    let raised = if groups.of[above.slot] == 0 { 0 } else { by };
+                    number == spread.numbers[above.slot] + above.by as u64 + raised
+                };
+                if again != result || others.len() != made.len() || !std::iter::zip(&made, others).all(is_raised) {
+                    return Err(Refused::Arithmetic);
+                }
+            }
             return Ok(Trace { comparisons, result, made });
         }
     }
@@ -283,6 +296,11 @@ impl Groups<'_> {
 }
 
 impl Spread {
+    /// Larger numbers, in the same order and at the same distances, but for those that are at their actual distance from zero.
+    fn raised(&self, by: u64, groups: &Groups<'_>) -> impl Iterator<Item = u64> {
+        std::iter::zip(&self.numbers, &groups.of).map(move |(number, &group)| number + if group == 0 { 0 } else { by })
+    }
+
     /// What a number is: the largest of its group that it can be above.
     fn above(&self, number: u64, groups: &Groups<'_>) -> Above {
         let (group, smallest) = self.groups[((number / APART) as usize).min(self.groups.len() - 1)];
@@ -311,9 +329,9 @@ mod tests {
     #[test]
     fn the_guard_has_what_a_comparison_tells_and_no_more() {
         let mut is_less = |numbers: &[u64]| Ok((ticket(numbers[1]) < ticket(numbers[2]), Vec::new()));
-        let executed = execute(&[0, 3, 3], &[0; 3], &mut is_less).ok().expect("it only compares");
+        let executed = execute(&[0, 3, 3], &[0; 3], &mut is_less).expect("it only compares");
         assert_eq!((executed.guard, executed.result), (vec![(at_most(1, 2, -1), false)], false));
-        let executed = execute(&[0, 2, 3], &[0; 3], &mut is_less).ok().expect("it only compares");
+        let executed = execute(&[0, 2, 3], &[0; 3], &mut is_less).expect("it only compares");
         assert_eq!((executed.guard, executed.result), (vec![(at_most(1, 2, -1), true)], true));
     }
 
@@ -323,7 +341,7 @@ mod tests {
             let largest = numbers[1..].iter().map(|&number| ticket(number)).max();
             Ok(((), vec![largest.map_or(0, |ticket| ticket.next().to_word())]))
         };
-        let Executed { guard, made, .. } = execute(&[0, 5, 5, 1], &[0; 4], &mut next).ok().expect("it only compares");
+        let Executed { guard, made, .. } = execute(&[0, 5, 5, 1], &[0; 4], &mut next).expect("it only compares");
         assert_eq!(guard.len(), 2, "one ticket is at least each of the others: {guard:?}");
         let numbers = [[0, 5, 5, 1], [0, 7, 7, 7]];
         let largest = numbers.map(|numbers| guard.iter().all(|(what, holds)| what.holds(&numbers) == *holds));
@@ -333,12 +351,12 @@ mod tests {
     #[test]
     fn distances_that_matter_are_found() {
         let mut is_next = |numbers: &[u64]| Ok((ticket(numbers[1]).next() == ticket(numbers[2]), Vec::new()));
-        let executed = execute(&[0, 4, 5], &[0; 3], &mut is_next).ok().expect("it only compares");
+        let executed = execute(&[0, 4, 5], &[0; 3], &mut is_next).expect("it only compares");
         assert_eq!(
             (executed.guard, executed.result),
             (vec![(at_most(1, 2, -1), true), (at_most(1, 2, -2), false)], true)
         );
-        let far = execute(&[0, 4, 9], &[0; 3], &mut is_next).ok().expect("it only compares");
+        let far = execute(&[0, 4, 9], &[0; 3], &mut is_next).expect("it only compares");
         assert_eq!((far.guard, far.result), (vec![(at_most(1, 2, -2), true)], false));
     }
 
@@ -346,5 +364,7 @@ mod tests {
     fn arithmetic_is_refused() {
         let mut half = |numbers: &[u64]| Ok(((), vec![numbers[1] / 2]));
         assert!(execute(&[0, 4], &[0; 2], &mut half).is_err());
+        let mut is_third = |numbers: &[u64]| Ok((numbers[1].is_multiple_of(3), Vec::new()));
+        assert!((0..6).all(|number| execute(&[0, number], &[0; 2], &mut is_third).is_err()));
     }
 }
