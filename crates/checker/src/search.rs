@@ -297,6 +297,11 @@ impl Graph {
                 if successors.lost_floor {
                     return Err(Ended::Restart(Restart::Remember(self.automaton.otherwise())));
                 }
+                if successors.lost_class {
+                    let why = "a state is in no class of those that were merged, which is a defect of the checker; check it \
+                               without merging, and report it";
+                    return Err(Error::Model(why.to_string()).into());
+                }
                 *again = !successors.missing.is_empty();
                 for missing in successors.missing.drain(..) {
                     self.learn(program, missing)?;

@@ -52,6 +52,8 @@ pub(crate) struct Successors {
     pub(crate) full: bool,
     /// Whether a state with forgotten tickets has a new one that cannot be compared with them.
     pub(crate) lost_floor: bool,
+    /// Whether states are merged, and one is in no class.
+    pub(crate) lost_class: bool,
 }
 
 impl Successors {
@@ -76,6 +78,7 @@ impl Successors {
         self.cut = 0;
         self.full = false;
         self.lost_floor = false;
+        self.lost_class = false;
     }
 
     pub(crate) fn bytes(&self) -> usize {

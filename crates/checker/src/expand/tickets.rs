@@ -35,7 +35,11 @@ impl Expansion<'_> {
         out: &mut Successors,
     ) {
         if self.graph.automaton.merges() {
-            return self.arrive(self.merged(&state), actor, out);
+            match self.merged(&state) {
+                Some(merged) => self.arrive(merged, actor, out),
+                None => out.lost_class = true,
+            }
+            return;
         }
         let tickets = self.tickets(&state);
         if self.model.has_real_tickets() {
@@ -60,14 +64,13 @@ impl Expansion<'_> {
         }
     }
 
-    /// The state that stands for a state.
-    fn merged<const W: usize>(&self, state: &State<W>) -> State<W> {
+    /// The state that stands for a state, if it is in a class.
+    fn merged<const W: usize>(&self, state: &State<W>) -> Option<State<W>> {
         let Graph { automaton, layout, .. } = self.graph;
-        let member = automaton.merged(|field| layout.fields[field].get(&state.words));
-        let member = member.expect("a step of a class leads to a class");
+        let member = automaton.merged(|field| layout.fields[field].get(&state.words))?;
         let mut words = [0; W];
         std::iter::zip(&layout.fields, member).for_each(|(field, &content)| field.set(&mut words, content));
-        State { hash: hash_state(automaton, layout, &words), words }
+        Some(State { hash: hash_state(automaton, layout, &words), words })
     }
 
     /// As above, in a search that forgets tickets.
