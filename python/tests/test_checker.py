@@ -77,6 +77,7 @@ def test_the_options_are_those_of_the_command() -> None:
     assert check("peterson", memory="tso", fences=False, properties=["exclusion"]).fails("exclusion")
     assert check("bakery", n=2, registers="safe").states == 817
     assert list(check("bakery", properties=["fcfs"]).findings) == ["fcfs"]
+    assert check("k-bakery", n=2, deaths=True, aborts=True, merge=True).states == 639
     assert check("peterson", crashes=1).fails("starvation-freedom")
     assert not check("bakery", max_states=100).complete
     with pytest.raises(KeyError, match="was not checked"):
@@ -99,6 +100,7 @@ def test_the_options_are_those_of_the_command() -> None:
         ({"lock": "bakery", "properties": ["speed"]}, "no property is called `speed`"),
         ({"lock": "bakery", "properties": ["assignment"]}, "is not a property of this algorithm"),
         ({"lock": "bakery", "passages": 0}, "at least 1"),
+        ({"lock": "bakery", "merge": True, "forget": True}, "not merged with forgetting"),
         ({"lock": locks.Peterson, "n": 11}, "n is from 1 to 10"),
         ({"lock": locks.Peterson, "deaths": True}, "recovery"),
     ],
