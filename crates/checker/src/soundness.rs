@@ -309,49 +309,6 @@ fn random_executions_stay_among_the_states_searched_if_tickets_are_forgotten() {
     stay(&Model::new(2), |space| anderson_moir_dsm_tree::new(space, Size { n: 2, k: 1 }));
 }
 
-/// As above, where states are merged; and every step is one of the state that stands for those it leads from.
-#[test]
-fn random_executions_follow_the_steps_of_merged_states() {
-    fn follow<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) {
-        let which = std::any::type_name::<A>();
-        let (program, registers, graph) = explore(&model.clone().merge(), make);
-        assert!(graph.automaton.merges());
-        let ids: BTreeMap<Vec<u32>, Id> = states(&graph).map(|state| (graph.contents(state), state)).collect();
-        let mut random = Random(19);
-        for execution in 0..50 {
-            let mut machine = Machine::new(&program, &registers, model);
-            let mut at = graph.initial;
-            for _ in 0..2_000 {
-                let p = random.below(model.n);
-                for _ in 0..1 + random.below(8) {
-                    let actor = match random.below(12) {
-                        0 if model.deaths && machine.can_die(p) => {
-                            machine.die(p);
-                            Actor::Interruption(p)
-                        }
-                        1 if model.aborts && machine.abort(p).is_some() => Actor::Interruption(p),
-                        _ => {
-                            machine.step(p).expect("it keeps the rules");
-                            Actor::Process(p)
-                        }
-                    };
-                    let state = machine.counted_as(&graph, model).expect("it is in a class");
-                    let is_step = |&(by, to): &(Actor, Id)| by == actor && graph.contents(to) == state;
-                    assert!(graph.steps(at).any(|step| is_step(&step)), "{which}, {execution}: {actor:?}");
-                    at = ids[&state];
-                }
-            }
-        }
-    }
-    follow(&Model::new(3).k(2), |space| KBakery::new(space, 3, 2));
-    follow(&Model::new(2).deaths().aborts(), |space| KBakeryFife::new(space, 2, 1));
-    follow(&Model::new(4).k(2), |space| TicketK::new(space, 2));
-    follow(&Model::new(3), |space| Bakery::new(space, 3));
-    follow(&Model::new(3), |space| BakeryLabels::new(space, 3));
-    follow(&Model::new(3), |space| TicketSleeping::new(space, 3));
-    follow(&Model::new(2).aborts(), |space| ticket_async::new(space, Size { n: 2, k: 1 }));
-}
-
 /// The classes of the coarsest bisimulation of two graphs, the states of the second after those of the first. States in
 /// one class have the same sections, and the same actors lead from them to the same classes.
 fn bisimilar(graphs: [&Graph; 2]) -> Vec<u32> {
@@ -396,7 +353,7 @@ pub(crate) fn compare_forgetting<A: Exclusion<View>>(
 }
 
 /// The graph of a model with fewer states, and their numbers. The two are bisimilar.
-fn compare_graphs<A: Exclusion<View>>(
+pub(crate) fn compare_graphs<A: Exclusion<View>>(
     with_fewer: &Model,
     with_all: &Model,
     make: impl Fn(&mut Registers) -> A,
@@ -461,52 +418,6 @@ fn a_search_that_forgets_registers_is_bisimilar_to_one_that_does_not() {
     assert_eq!(
         found,
         [[1_142, 2_090], [536, 824], [904, 1_102], [2_592, 4_200], [4_960, 8_424], [1_783, 39_575], [16_791, 29_841]]
-    );
-}
-
-/// Nor does merging states.
-#[test]
-fn a_search_that_merges_states_is_bisimilar_to_one_that_does_not() {
-    fn merging<A: Exclusion<View>>(model: &Model, make: impl Fn(&mut Registers) -> A) -> [u64; 2] {
-        let (fewer, states) = compare_graphs(&model.clone().merge(), model, make);
-        assert!(fewer.automaton.merges());
-        states
-    }
-    let size = |n, k| Size { n, k };
-    let k_bakery = |model: &Model| merging(model, |space| KBakery::new(space, 2, 1));
-    let tasks = |model: &Model| merging(model, |space| ticket_async::new(space, size(2, 1)));
-    let found = [
-        k_bakery(&Model::new(2)),
-        k_bakery(&Model::new(2).deaths().aborts()),
-        k_bakery(&Model::new(2).passages(2)),
-        merging(&Model::new(2).deaths(), |space| KBakeryFife::new(space, 2, 1)),
-        merging(&Model::new(4).k(2), |space| TicketK::new(space, 2)),
-        merging(&Model::new(3), |space| BakeryLabels::new(space, 3)),
-        merging(&Model::new(2), |space| Bakery::new(space, 2)),
-        merging(&Model::new(2), |space| TicketSleeping::new(space, 2)),
-        tasks(&Model::new(2)),
-        tasks(&Model::new(2).aborts()),
-        merging(&Model::new(3), |space| Filter::new(space, 3)),
-        merging(&Model::new(3), |space| mcs::new(space, size(3, 1))),
-        merging(&Model::new(2), |space| danek_golab_simple::new(space, size(2, 1))),
-    ];
-    assert_eq!(
-        found,
-        [
-            [190, 852],
-            [639, 5_061],
-            [381, 575],
-            [747, 90_347],
-            [506, 3_108],
-            [5_045, 48_941],
-            [84, 218],
-            [398, 6_963],
-            [1_126, 32_087],
-            [3_714, 76_958],
-            [1_142, 2_090],
-            [536, 824],
-            [23_230, 39_575]
-        ]
     );
 }
 

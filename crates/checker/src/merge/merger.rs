@@ -50,6 +50,17 @@ struct Unpacked {
     numbers: Vec<Vec<i32>>,
 }
 
+impl Unpacked {
+    /// Replaces the contents of some fields, and returns what these held.
+    fn replace(&mut self, contents: Vec<(usize, u32, Vec<i32>)>) -> Vec<(usize, u32, Vec<i32>)> {
+        let replace = |(field, shape, numbers): (usize, u32, Vec<i32>)| {
+            let shape = std::mem::replace(&mut self.shapes[field], shape);
+            (field, shape, std::mem::replace(&mut self.numbers[field], numbers))
+        };
+        contents.into_iter().map(replace).collect()
+    }
+}
+
 impl State for Unpacked {
     fn shape(&self, field: usize) -> u32 {
         self.shapes[field]
@@ -213,17 +224,10 @@ impl<'a> Merger<'a> {
         let made = |slots: &[Above]| slots.iter().map(|above| numbers[above.slot] + above.by).collect();
         let mut changed = vec![(seen.p, *local, slots)];
         changed.extend(written.iter().map(|(reg, shape, slots)| (self.n + reg, *shape, slots)));
-        let swap = |state: &mut Unpacked, contents: Vec<(usize, u32, Vec<i32>)>| -> Vec<(usize, u32, Vec<i32>)> {
-            let swap = |(field, shape, numbers): (usize, u32, Vec<i32>)| {
-                let shape = std::mem::replace(&mut state.shapes[field], shape);
-                (field, shape, std::mem::replace(&mut state.numbers[field], numbers))
-            };
-            contents.into_iter().map(swap).collect()
-        };
         let after = changed.iter().map(|&(field, shape, slots)| (field, shape, made(slots))).collect();
-        let before = swap(state, after);
+        let before = state.replace(after);
         let target = self.class_of(state);
-        swap(state, before);
+        state.replace(before);
         let was = |slot: Slot| match slot.place() {
             None => (Slot::ZERO, 0),
             Some((field, at)) => match changed.iter().find(|(changed, ..)| *changed == field) {

@@ -29,6 +29,8 @@ mod facts;
 mod merger;
 mod steps;
 mod symbolic;
+#[cfg(test)]
+mod tests;
 
 use std::num::NonZeroU32;
 
@@ -215,63 +217,5 @@ impl<'a, F: Fn(usize) -> &'a Content> State for Contents<F> {
 
     fn number(&self, field: usize, slot: usize) -> i32 {
         self.0(field).1[slot]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use doorway_algorithms::{kexclusion::k_bakery::KBakery, mutex::peterson::Peterson};
-    use doorway_memory::{Exclusion, Memory, Pid, Property, Space, Ticket, Value};
-
-    use crate::{Error, Fault, Model, check};
-
-    /// Whether a process enters at once depends on whether the ticket is a multiple of three.
-    struct Multiples<M: Memory>(M::Reg<Ticket>);
-
-    impl<M: Memory> Exclusion<M> for Multiples<M> {
-        type Place = ();
-        type Inside = ();
-
-        fn doorway(&self, m: &mut M, _: Pid) -> Result<(), M::Halt> {
-            m.update(&self.0, Ticket::next)?;
-            Ok(())
-        }
-
-        fn wait(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
-            let is_multiple = m.test(&self.0, |ticket| ticket.to_word().is_multiple_of(3))?;
-            if is_multiple { Ok(()) } else { m.test(&self.0, |_| true).map(|_| ()) }
-        }
-
-        fn exit(&self, _: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn a_lock_that_calculates_with_tickets_is_refused_as_without_merging() {
-        for model in [Model::new(2), Model::new(2).merge()] {
-            let refused = check(&model, |space| Multiples(space.shared("ticket", Ticket::ZERO)));
-            assert!(matches!(refused, Err(Error::Broken { fault: Fault::TicketArithmetic, .. })), "{refused:?}");
-        }
-    }
-
-    #[test]
-    fn limits_end_the_merging_and_nothing_is_decided() {
-        let model = Model::new(3).k(2).merge();
-        for (model, limit) in [(model.clone().max_states(10_000), "states"), (model.max_memory(2_000_000), "memory")] {
-            let report = check(&model, |space| KBakery::new(space, 3, 2)).expect("it keeps the rules");
-            let why = report.incomplete.as_ref().expect("it was ended");
-            assert!(why.contains(&format!("raise the limit on {limit}")), "{why}");
-            assert!(report.states >= 1_000 && !report.holds(Property::Exclusion), "{report}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_merged_is_refused_by_name() {
-        let refused = |model: Model| check(&model.merge(), Peterson::new).expect_err("it is refused").to_string();
-        let why = |other: &str| format!("states are not merged with {other}; check one without the other");
-        assert_eq!(refused(Model::new(2).tso()), why("store buffers"));
-        assert_eq!(refused(Model::new(2).forget()), why("forgetting"));
-        assert_eq!(refused(Model::new(2).passages_in_all(3)), why("a limit on passages in all"));
     }
 }
