@@ -167,7 +167,7 @@ fn anderson_moir_dsm_tree_is_correct_for_three_with_capacity_two() {
 
 /// Complete, where neither every state nor every state but old tickets could be told apart.
 #[test]
-#[ignore = "3 minutes, 2 GB"]
+#[ignore = "2 minutes, 1 GB"]
 fn k_bakery_fife_is_correct_with_deaths_for_three() {
     let report = report_k("k-bakery-fife", 3, Some(2), |model| model.merge().deaths());
     assert_eq!((report.states, report.incomplete.as_ref()), (532_776, None));
