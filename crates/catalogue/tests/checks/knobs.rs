@@ -6,7 +6,7 @@ use doorway_checker::{Bypass, Cost, FailedCas, Finding, Model, Property, Report,
 use crate::common::{bounded, locks};
 
 /// The most states that are merged in a test.
-const MOST_MERGED: u64 = 100_000;
+const MOST_MERGED: u64 = 20_000;
 
 /// Visits the locks that a survey checks, each with its default number of processes or `most` if that is less.
 fn each_lock(most: usize, mut each: impl FnMut(&'static About, &dyn Fn(&dyn Fn(Model) -> Model) -> Report)) {
