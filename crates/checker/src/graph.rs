@@ -9,6 +9,7 @@ use crate::{
     execution::Path,
     judge::StateSet,
     layout::{Field, Layout, MAX_WORDS},
+    merge::Unmerged,
     model::Model,
     search::Stop,
     table::Table,
@@ -60,8 +61,8 @@ pub(crate) struct Graph {
     /// Whether a store buffer was full.
     pub(crate) full: bool,
     pub(crate) initial: Id,
-    /// If the search was ended before it began, while states were merged: how many classes had been found.
-    pub(crate) classes: Option<u64>,
+    /// How far merging came, if that was ended, and so the search before it began.
+    pub(crate) unmerged: Option<Unmerged>,
     /// The bytes that the states took at the end of the search, with their numbers.
     pub(crate) searched_bytes: usize,
     /// All bytes held at the end of the search.
@@ -75,7 +76,7 @@ impl Graph {
 
     /// How many states were found, for a report.
     pub(crate) fn found(&self) -> u64 {
-        self.classes.unwrap_or_else(|| self.states())
+        self.unmerged.map_or_else(|| self.states(), |unmerged| unmerged.classes)
     }
 
     /// The largest distance of a state from the initial state.
@@ -214,7 +215,8 @@ impl Graph {
 
     /// A register that may have kept the search from ending, and how many values it has held.
     pub(crate) fn growing(&self) -> Option<(Name, usize)> {
-        self.automaton.growing().filter(|_| self.stop.is_some())
+        let growing = self.unmerged.map_or_else(|| self.automaton.growing(), |unmerged| unmerged.growing);
+        growing.filter(|_| self.stop.is_some())
     }
 
     /// The error that a process did something else than before in this state.

@@ -184,8 +184,8 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     let judge = if states_only { Judge::of_few_states(&graph, model) } else { Judge::new(&graph, model) };
     let findings = properties::judge(program, judge)?;
     let is_open = |finding: &Finding| finding.verdict == Verdict::Unknown;
-    if (model.forgets || model.merges) && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
-        // A path that no execution takes may be one on account of a ticket that was forgotten.
+    if model.drops_differences() && graph.stop.is_none() && !model.cancelled() && findings.iter().any(is_open) {
+        // A path that no execution takes may be one on account of what was forgotten or merged.
         return check_program(program, registers, &Model { forgets: false, merges: false, ..model.clone() });
     }
     let unjudged = !states_only && graph.stop.is_none() && model.cancelled();

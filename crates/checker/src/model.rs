@@ -518,6 +518,11 @@ impl Model {
         self.forgets && !self.safe_registers
     }
 
+    /// Whether different states may count as one, because of what was forgotten or merged.
+    pub(crate) fn drops_differences(&self) -> bool {
+        self.forgets || self.merges
+    }
+
     /// Whether it is about every execution without failures, on atomic registers.
     pub(crate) fn is_plain(&self) -> bool {
         let limited = self.passages.is_some() || self.has_real_tickets();

@@ -51,7 +51,7 @@ pub(crate) fn realise(
         return Ok(None);
     }
     let execution = Execution { steps, cycle_at: path.cycle_at };
-    if !(model.forgets || model.merges) {
+    if !model.drops_differences() {
         return Ok(Some(execution));
     }
     let whole = with_nothing_forgotten(program, &graph.automaton.registers_not_raised(), model, execution)?;
@@ -246,10 +246,8 @@ impl<'a> AmongReal<'a> {
     pub(crate) fn was_exhaustive(&self) -> bool {
         // Of the values that a read of a safe register may return, only a few were tried. And where something is forgotten or
         // merged, it is better to check again without.
-        self.exhaustive.get()
-            && !self.judge.model.safe_registers
-            && !self.judge.model.forgets
-            && !self.judge.model.merges
+        let model = &self.judge.model;
+        self.exhaustive.get() && !model.safe_registers && !model.drops_differences()
     }
 
     fn is_real(&self, path: &Path) -> bool {

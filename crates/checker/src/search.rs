@@ -142,10 +142,10 @@ impl Graph {
             match Classes::find(program, registers.clone(), &model) {
                 Merged::Classes(classes) => assumed.classes = Some(Arc::new(classes)),
                 Merged::No => {}
-                Merged::Stopped(stop, classes, bytes) => {
+                Merged::Stopped(stop, unmerged) => {
                     let mut graph = Self::begin(program, registers, &model, false, assumed)?;
                     graph.freeze();
-                    (graph.stop, graph.classes, graph.most_bytes) = (Some(stop), Some(classes), bytes);
+                    (graph.stop, graph.most_bytes, graph.unmerged) = (Some(stop), unmerged.bytes, Some(unmerged));
                     return Ok(graph);
                 }
             }
@@ -221,7 +221,7 @@ impl Graph {
             cut: 0,
             full: false,
             initial: 0,
-            classes: None,
+            unmerged: None,
             searched_bytes: 0,
             most_bytes: 0,
         };

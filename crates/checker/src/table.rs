@@ -311,7 +311,7 @@ impl Table {
         self.len += 1;
     }
 
-    /// Writes a number that has so many bytes.
+    /// Writes a number of the given length in bytes.
     #[inline]
     fn write(&mut self, at: usize, bytes: usize, number: u64) {
         if bytes == 0 {

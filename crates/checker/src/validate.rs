@@ -77,14 +77,13 @@ pub(crate) fn model(model: &Model) -> Result<(), Error> {
 
 /// What keeps states from being merged, if anything does.
 fn not_merged_with(model: &Model) -> Option<&'static str> {
-    let limits_tickets = model.ticket_cap.is_some();
     let what = [
         (model.forgets, "forgetting"),
         (model.safe_registers, "safe registers"),
         (model.store_buffers, "store buffers"),
         (model.symmetric, "symmetry"),
         (model.expiries, "expiries"),
-        (limits_tickets, "a limit on tickets"),
+        (model.ticket_cap.is_some(), "a limit on tickets"),
         (model.passages_in_all.is_some(), "a limit on passages in all"),
     ];
     what.into_iter().find(|(has, _)| *has).map(|(_, what)| what)
@@ -121,7 +120,7 @@ pub(crate) fn program(model: &Model, program: &dyn Program) -> Result<(), Error>
         return Err(Error::Model("crashes apply to locks only; check a part without crashes".to_string()));
     }
     if program.is_part() && model.merges {
-        return Err(Error::Model("states of locks only are merged; check a part without".to_string()));
+        return Err(Error::Model("only states of locks are merged; check a part without merging".to_string()));
     }
     if program.is_part() && model.has_interruptions() {
         let what = interruption(model);

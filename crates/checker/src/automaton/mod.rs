@@ -55,6 +55,7 @@ use merged::MergedStates;
 use needs::Depends;
 pub(crate) use needs::{Forgetting, Need};
 pub(crate) use rotation::Rotation;
+pub(crate) use statistics::growing;
 
 /// Passages left, when there is no limit.
 pub(crate) const UNLIMITED: u32 = u32::MAX;

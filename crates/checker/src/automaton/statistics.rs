@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::{Automaton, Local, MergedStates, StepInfo};
 use crate::{
     access::{Access, Op},
+    registers::Register,
     tickets::TicketSet,
     view::Word,
 };
@@ -50,9 +51,7 @@ impl Automaton {
 
     /// The register that has held the most values, if they are more than 1,000: it may be a number that grows for ever.
     pub(crate) fn growing(&self) -> Option<(Name, usize)> {
-        const MANY: usize = 1_000;
-        let most = self.values.iter().enumerate().max_by_key(|(_, values)| values.words.len());
-        most.map(|(reg, values)| (self.registers[reg].name, values.words.len())).filter(|&(_, values)| values > MANY)
+        growing(&self.registers, self.values.iter().map(|values| values.words.len()))
     }
 
     /// The number of local states of all processes.
@@ -72,4 +71,11 @@ impl Automaton {
         let merged = self.merged.as_ref().map_or(0, MergedStates::bytes);
         locals * LOCAL + self.history_words * WORD + values * 96 + self.steps.len() * 8 + renumbered + merged
     }
+}
+
+/// The register that has held the most values, if they are more than 1,000, given how many each has held.
+pub(crate) fn growing(registers: &[Register], held: impl Iterator<Item = usize>) -> Option<(Name, usize)> {
+    const MANY: usize = 1_000;
+    let most = std::iter::zip(registers, held).max_by_key(|&(_, held)| held);
+    most.map(|(register, held)| (register.name, held)).filter(|&(_, held)| held > MANY)
 }

@@ -5,7 +5,7 @@ use doorway_memory::Pid;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Classes, Filled, Node, Questions, Refused,
+    Classes, Filled, Node, Questions, Refused, Unmerged,
     bounds::{AtMost, Bounds},
     facts::{Fact, Facts, Question, Slot, State},
     steps::{Case, Effect, Next, Steps, as_numbers},
@@ -115,14 +115,10 @@ impl<'a> Merger<'a> {
         }
     }
 
-    /// How many classes there are.
-    pub(super) fn classes(&self) -> u64 {
-        self.live
-    }
-
-    /// The bytes in use, roughly.
-    pub(super) fn bytes(&self) -> usize {
-        self.bytes + 48 * self.questions.nodes.len() + 64 * (self.questions.first.len() + self.facts.len())
+    /// How far it has come. The bytes are a rough figure.
+    pub(super) fn unmerged(&self) -> Unmerged {
+        let tables = 48 * self.questions.nodes.len() + 64 * (self.questions.first.len() + self.facts.len());
+        Unmerged { classes: self.live, bytes: self.bytes + tables, growing: self.steps.growing() }
     }
 
     /// Finds all classes.
@@ -146,19 +142,15 @@ impl<'a> Merger<'a> {
     /// Reports progress, and ends the work if a limit of the model is reached.
     fn report(&self) -> Result<(), Refused> {
         let model = self.steps.model;
+        let Unmerged { classes, bytes, growing } = self.unmerged();
+        let bytes = bytes as u64;
         if let Some(observer) = &model.observer {
-            observer.progress(&Progress {
-                phase: Phase::Merging,
-                states: self.live,
-                depth: 0,
-                bytes: self.bytes() as u64,
-                growing: None,
-            });
+            observer.progress(&Progress { phase: Phase::Merging, states: classes, depth: 0, bytes, growing });
         }
         match () {
             () if model.cancelled() => Err(Refused::Stopped(Stop::Cancelled)),
-            () if model.max_states.is_some_and(|max| self.live >= max) => Err(Refused::Stopped(Stop::States)),
-            () if model.max_memory.is_some_and(|max| self.bytes() as u64 > max) => Err(Refused::Stopped(Stop::Memory)),
+            () if model.max_states.is_some_and(|max| classes >= max) => Err(Refused::Stopped(Stop::States)),
+            () if model.max_memory.is_some_and(|max| bytes > max) => Err(Refused::Stopped(Stop::Memory)),
             () => Ok(()),
         }
     }

@@ -34,7 +34,7 @@ mod tests;
 
 use std::num::NonZeroU32;
 
-use doorway_memory::Pid;
+use doorway_memory::{Name, Pid};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -74,8 +74,19 @@ pub(crate) enum Merged {
     Classes(Classes),
     /// States cannot be merged.
     No,
-    /// It was ended with so many classes, and bytes in use.
-    Stopped(Stop, u64, usize),
+    /// It was ended before every class was known.
+    Stopped(Stop, Unmerged),
+}
+
+/// How far merging came before it was ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Unmerged {
+    /// The number of classes known by then.
+    pub(crate) classes: u64,
+    /// The bytes in use.
+    pub(crate) bytes: usize,
+    /// A register that has held many values, and their number.
+    pub(crate) growing: Option<(Name, usize)>,
 }
 
 /// A content of a field, with numbers for its tickets.
@@ -181,7 +192,7 @@ impl Classes {
         let mut merger = merger::Merger::new(Steps::new(program, registers, model));
         match merger.run() {
             Ok(()) => Merged::Classes(merger.into_classes()),
-            Err(Refused::Stopped(stop)) => Merged::Stopped(stop, merger.classes(), merger.bytes()),
+            Err(Refused::Stopped(stop)) => Merged::Stopped(stop, merger.unmerged()),
             Err(Refused::Arithmetic | Refused::Broken) => Merged::No,
         }
     }

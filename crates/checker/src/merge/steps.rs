@@ -5,7 +5,7 @@
 //! the process accesses, there are a few cases, each with a guard.
 use std::rc::Rc;
 
-use doorway_memory::{Pid, Ticket, Value};
+use doorway_memory::{Name, Pid, Ticket, Value};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     access::Op,
-    automaton::{UNLIMITED, look, run},
+    automaton::{UNLIMITED, growing, look, run},
     model::Model,
     program::{Program, Section},
     registers::{Kind, Register},
@@ -178,6 +178,11 @@ impl<'a> Steps<'a> {
             start.push((self.value(reg, init), numbers_in(kind, init)));
         }
         start
+    }
+
+    /// A register that has held many values besides tickets, and their number.
+    pub(super) fn growing(&self) -> Option<(Name, usize)> {
+        growing(&self.registers, self.words.iter().map(Vec::len))
     }
 
     /// The shape of a local state.

@@ -149,6 +149,36 @@ fn limits_end_the_merging_and_nothing_is_decided() {
     }
 }
 
+/// A plain number that grows for ever has merging end at a limit only, as the search would.
+#[test]
+fn a_number_that_grows_for_ever_is_named() {
+    let counter = |space: &mut Registers| Counter(space.shared("count", 0));
+    let report = check(&Model::new(2).merge().max_states(20_000), counter).expect("it keeps the rules");
+    let why = report.incomplete.expect("it was ended");
+    assert!(why.contains("`count` has held"), "{why}");
+}
+
+/// A lock of which every passage counts.
+struct Counter<M: Memory>(M::Reg<usize>);
+
+impl<M: Memory> Exclusion<M> for Counter<M> {
+    type Place = ();
+    type Inside = ();
+
+    fn doorway(&self, m: &mut M, _: Pid) -> Result<(), M::Halt> {
+        m.update(&self.0, |count| count + 1)?;
+        Ok(())
+    }
+
+    fn wait(&self, m: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
+        m.test(&self.0, |count| count == 7).map(|_| ())
+    }
+
+    fn exit(&self, _: &mut M, _: Pid, (): &()) -> Result<(), M::Halt> {
+        Ok(())
+    }
+}
+
 #[test]
 fn what_cannot_be_merged_is_refused_by_name() {
     let refused = |model: Model| check(&model.merge(), Peterson::new).expect_err("it is refused").to_string();
