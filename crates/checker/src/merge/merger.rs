@@ -201,8 +201,8 @@ impl<'a> Merger<'a> {
         Ok(())
     }
 
-    /// Takes a step of which these numbers are seen, adds the facts on which it depends and those that the class needs to which it
-    /// leads, and returns that class.
+    /// Takes a step that sees these numbers, and returns the class to which it leads. The class that is looked at needs the facts
+    /// on which the step depends, and those that the other class needs.
     fn follow(
         &mut self,
         needed: &mut Needed,

@@ -1,15 +1,15 @@
 //! Merged states: states that no later step can tell apart, found by asking what steps look at.
 //!
 //! A step of a process depends on its local state, on the content of at most one register, and on how a few tickets compare.
-//! So of most states most is never looked at again: old tickets, registers that are written before they are read, distances of
-//! tickets. A state is described here by its local states, without their tickets, and by *facts*: what a register holds, and
+//! Most of what a state holds is never looked at again: old tickets, registers that are written before they are read, distances
+//! of tickets. A state is described here by its local states, without their tickets, and by *facts*: what a register holds, and
 //! whether one ticket is at most another one plus a constant. At first there are no facts. A class of states needs
 //!
 //! 1. the facts on which the steps of its processes depend, and
-//! 2. the facts that the classes need to which these steps lead: those about what a step has written follow from what it has
+//! 2. the facts needed by the classes to which these steps lead: those about what a step has written follow from what it has
 //!    read (a ticket is one of those that were there, plus a constant), and all others are facts of the state before.
 //!
-//! If a class does not have one that it needs, it is split by it, and the classes from which a step leads there are looked at
+//! A class without a fact that it needs is split by that fact, and the classes from which a step leads there are looked at
 //! again. In the end every class has the facts it needs. Then all its states have the same steps, and these lead to states of the
 //! same classes: the classes are a bisimulation, so they have the executions of the states, for all that properties are
 //! about. This is the algorithm of Lee and Yannakakis (Online minimization of transition systems, 1992), with facts in place of
