@@ -156,18 +156,13 @@ fn queued(lock: &impl Numbers) -> u64 {
 #[allow(private_bounds, reason = "the locks are a closed set")]
 impl<A: Numbers> Numbered<A> {
     /// The number of holders and waiters.
+    #[inline(always)]
     pub(crate) fn queued(&self) -> u64 {
         queued(&self.lock)
     }
 
     fn is_served(&self, place: Count) -> bool {
         self.lock.is_served(read(self.lock.counter()), place)
-    }
-
-    /// Whether there are waiters.
-    #[inline(always)]
-    fn has_waiters(&self) -> bool {
-        self.queued() > self.lock.capacity() as u64
     }
 
     /// The value of a holder that did not have to wait.
@@ -181,22 +176,22 @@ impl<A: Numbers> Numbered<A> {
     #[inline(never)]
     fn leave_contended(&self, inside: A::Inside) {
         // Before the exit section, after which the counters' cache line may belong to the next holder.
-        let admits = self.has_waiters();
+        let before = self.queued();
         let mut m = Threads::resumed(true);
         let Ok(()) = self.lock.exit(&mut m, 0, &inside);
-        if admits || m.has_wake_interest() {
-            self.after_leaving(m);
+        if before > self.lock.capacity() as u64 || m.has_wake_interest() {
+            self.after_leaving(m, before);
         }
     }
 
     /// The slow path of a release that saw parked waiters or wake interest, or that admitted a waiter after this thread had
     /// waited itself.
     #[inline(never)]
-    fn after_leaving(&self, mut m: Threads) {
+    fn after_leaving(&self, mut m: Threads, before: u64) {
         if m.has_wake_interest() {
             self.waiters.after_release(&self.lock);
         }
-        m.yield_in_order(self.lock.counter(), self.lock.capacity(), || self.queued());
+        m.yield_in_order(self.lock.counter(), self.lock.capacity(), before, || self.queued());
     }
 }
 
@@ -243,7 +238,7 @@ impl<A: Numbers> Queue for Numbered<A> {
         let mut m = Threads::new();
         let Ok(()) = self.lock.exit(&mut m, 0, &entered.inside);
         if m.has_wake_interest() {
-            self.after_leaving(m);
+            self.after_leaving(m, self.queued() + 1);
         }
     }
 

@@ -4,7 +4,7 @@
 //! long critical sections finds parked waiters at each release. Such a thread yields only when it has used more than its share
 //! of the processors, and then until it has not; docs/after-a-release.md has the argument. All of it is hints. Under shuttle the
 //! clock stands still, and no critical section is long.
-use std::{cell::Cell, num::NonZero, sync::OnceLock};
+use std::cell::Cell;
 
 use crate::{clock, parking};
 
@@ -62,7 +62,10 @@ pub(crate) fn is_long(register: usize, seems_long: Option<bool>) -> bool {
 pub(crate) fn away_until(register: usize, threads: u64) -> Option<u64> {
     let account = ACCOUNT.get();
     let time = clock::time();
-    let share = Share { processors: processors(), threads: parking::hints(register).note_crowd(time, threads) };
+    let share = Share {
+        processors: clock::processors(),
+        threads: parking::hints(register).note_crowd(clock::ticks(), threads),
+    };
     let balance = share.balance(account, time);
     ACCOUNT.set(Account { used: 0, settled: time, balance, ..account });
     let debt = u64::try_from(-balance).ok().filter(|&debt| debt > 0)?;
@@ -105,11 +108,6 @@ impl Share {
         let most = self.earned_in(MEMORY) as i64;
         (account.balance + self.earned_in(counted) as i64 - used as i64).clamp(-most, most)
     }
-}
-
-fn processors() -> u64 {
-    static PROCESSORS: OnceLock<u64> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get) as u64)
 }
 
 #[cfg(test)]

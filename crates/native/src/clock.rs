@@ -1,5 +1,6 @@
-//! Clocks, and the number of the processor, for decisions about waiting. Under shuttle clocks stand still, so that schedules can
+//! Clocks, and which processors there are, for decisions about waiting. Under shuttle clocks stand still, so that schedules can
 //! be repeated.
+use std::{num::NonZero, sync::OnceLock};
 
 /// About how many [`ticks`] a microsecond has.
 pub(crate) const TICKS_PER_MICROSECOND: u64 = if cfg!(target_arch = "x86_64") { 2_500 } else { 1_000 };
@@ -26,6 +27,12 @@ pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
 /// The number of the processor on which this thread runs.
 pub(crate) fn processor() -> u32 {
     imp::processor()
+}
+
+/// How many processors this process may use.
+pub(crate) fn processors() -> u64 {
+    static PROCESSORS: OnceLock<u64> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get) as u64)
 }
 
 #[cfg(shuttle)]

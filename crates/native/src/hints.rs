@@ -14,8 +14,8 @@ use crate::{
 pub(crate) struct Hints {
     /// The share of long ones among the last critical sections of threads that had to wait, out of `ALL`.
     long: AtomicU32,
-    /// For how many critical sections nothing is done about long ones, since a waiter has spun in vain; and for how many the
-    /// next time that happens.
+    /// For how many releases with waiters these do not spin for longer, since one has spun in vain; and for how many the next
+    /// time that happens.
     paused: AtomicU32,
     next_pause: AtomicU32,
     /// The processor on which a holder was last seen, if two threads keep the lock busy.
@@ -63,6 +63,11 @@ impl Hints {
         if after != long {
             self.long.store(after, Relaxed);
         }
+    }
+
+    /// Notes a release with waiters, and how many threads were in the queue before it, at this time in ticks.
+    pub(crate) fn note_release(&self, now: u64, threads: u64) {
+        self.note_crowd(now, threads);
         let paused = self.paused.load(Relaxed);
         if paused > 0 {
             self.paused.store(paused - 1, Relaxed);
@@ -121,12 +126,22 @@ impl Hints {
         held > UNUSUAL * u64::from(self.usual.load(Relaxed))
     }
 
-    /// Notes how many threads are in the queue at this time. Returns how many seem to compete: as many as in the longest queue of
-    /// late.
-    pub(crate) fn note_crowd(&self, time: u64, threads: u64) -> u64 {
-        let crowd = Crowd::of(self.crowd.load(Relaxed)).seeing(time, threads);
-        self.crowd.store(crowd.to_word(), Relaxed);
-        crowd.longest.max(crowd.longest_before).into()
+    /// Notes how many threads are in the queue at this time, in ticks. Returns how many seem to compete: as many as in the
+    /// longest queue of late.
+    pub(crate) fn note_crowd(&self, now: u64, threads: u64) -> u64 {
+        let before = self.crowd.load(Relaxed);
+        let crowd = Crowd::of(before).seeing(now, threads);
+        if crowd.to_word() != before {
+            self.crowd.store(crowd.to_word(), Relaxed);
+        }
+        crowd.threads()
+    }
+
+    /// Whether each thread that seems to compete has a processor, so that a waiter that spins keeps none from a thread that
+    /// competes.
+    pub(crate) fn have_processors(&self, now: u64) -> bool {
+        let threads = Crowd::of(self.crowd.load(Relaxed)).seeing(now, 0).threads();
+        (1..=clock::processors()).contains(&threads) && self.paused.load(Relaxed) == 0
     }
 }
 
@@ -140,8 +155,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// The length of a span in nanoseconds.
-    const SPAN: u64 = 20_000_000;
+    /// The length of a span in ticks: 20 ms.
+    const SPAN: u64 = 20_000 * clock::TICKS_PER_MICROSECOND;
     /// The bits of a length; the others are those of the span.
     const BITS: u32 = 12;
     const MOST: u32 = (1 << Crowd::BITS) - 1;
@@ -159,8 +174,12 @@ impl Crowd {
         self.span << (2 * Crowd::BITS) | self.longest << Crowd::BITS | self.longest_before
     }
 
-    fn seeing(self, time: u64, threads: u64) -> Crowd {
-        let span = (time / Crowd::SPAN) as u32 % Crowd::SPANS;
+    fn threads(self) -> u64 {
+        self.longest.max(self.longest_before).into()
+    }
+
+    fn seeing(self, now: u64, threads: u64) -> Crowd {
+        let span = (now / Crowd::SPAN) as u32 % Crowd::SPANS;
         let threads = threads.min(Crowd::MOST.into()) as u32;
         let passed = span.wrapping_sub(self.span) % Crowd::SPANS;
         let (longest, longest_before) = match passed {
@@ -196,23 +215,17 @@ mod tests {
         let hints = after([true; 40]);
         let pause_in_vain = || {
             hints.note_long_spin(false);
-            (0..).find(|_| {
-                hints.some_are_long() || {
-                    hints.note_critical_section(true);
-                    false
-                }
-            })
+            let mut releases = 0;
+            while !hints.some_are_long() {
+                hints.note_release(0, 2);
+                releases += 1;
+            }
+            assert!(hints.most_are_long());
+            releases
         };
-        assert_eq!([(); 6].map(|()| pause_in_vain()), [4, 8, 16, 32, 64, 64].map(Some));
+        assert_eq!([(); 6].map(|()| pause_in_vain()), [4, 8, 16, 32, 64, 64]);
         hints.note_long_spin(true);
-        hints.note_long_spin(false);
-        assert_eq!(
-            (0..).find(|_| hints.most_are_long() || {
-                hints.note_critical_section(true);
-                false
-            }),
-            Some(32)
-        );
+        assert_eq!(pause_in_vain(), 32);
     }
 
     #[test]
@@ -231,6 +244,25 @@ mod tests {
         assert_eq!([note(8, 2), note(8, 4), note(9, 1)], [9, 9, 4]);
         assert_eq!([note(9, u64::MAX), note(11, 2)], [4095, 2]);
         assert_eq!([note(255, 5), note(256, 3), note(257, 1)], [5, 5, 3], "few bits of a span are kept");
+    }
+
+    #[test]
+    fn threads_have_processors_if_no_longer_queue_was_seen_of_late() {
+        let (hints, processors) = (Hints::new(), clock::processors());
+        let note = |spans: u64, threads| hints.note_crowd(spans * Crowd::SPAN, threads);
+        let have_processors = |spans: u64| hints.have_processors(spans * Crowd::SPAN);
+        assert!(!have_processors(7), "no queue was seen");
+        note(7, processors);
+        assert!(have_processors(7) && have_processors(8) && !have_processors(9));
+        note(8, processors + 1);
+        note(9, processors);
+        assert!(!have_processors(9));
+        note(10, processors);
+        assert!(have_processors(10));
+        hints.note_long_spin(false);
+        assert!(!have_processors(10), "the holder seems to be blocked");
+        (0..LEAST_PAUSE).for_each(|_| hints.note_release(10 * Crowd::SPAN, 1));
+        assert!(have_processors(10));
     }
 
     #[test]

@@ -184,7 +184,8 @@ impl<L: Layout> Native<L> {
     }
 
     /// As [`yield_after_release`](Native::yield_after_release), for a lock with capacity `k` that serves waiters in order of
-    /// arrival by this counter. `queued` says how many holders and waiters there are.
+    /// arrival by this counter. `before` is how many holders and waiters there were before the release, with this thread;
+    /// `queued` says how many there are.
     ///
     /// It keeps this thread away from the lock for as long as that lets threads enter more often: while parked waiters
     /// are woken; and for k = 1 while another thread runs alone, if taking turns takes longer than the work, or while
@@ -195,13 +196,15 @@ impl<L: Layout> Native<L> {
     /// use doorway_native::{Heap, Native};
     /// let counter = Heap.shared("counter", Count::in_rounds_of(1));
     /// let mut m = Native::resumed(true);
-    /// m.yield_in_order(&counter, 1, || 0);
+    /// m.yield_in_order(&counter, 1, 2, || 1);
     /// assert!(!m.is_contended());
     /// ```
-    pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, queued: impl Fn() -> u64) {
+    pub fn yield_in_order<T: Value>(&mut self, counter: &Reg<T, L>, k: usize, before: u64, queued: impl Fn() -> u64) {
         let Some(contended_with) = self.contended_with.take() else { return };
         let address = parking::address(&counter.0);
-        let held = if self.has_waited { turns::held(address) } else { None };
+        let now = clock::ticks();
+        parking::hints(address).note_release(now, before);
+        let held = if self.has_waited { turns::held(address, now) } else { None };
         // With a larger capacity there are other holders, and they need the processors.
         let takes_turns = k == 1 && self.has_waited;
         let seems_long = held.map(|held| account::note_held(address, held));
@@ -211,9 +214,9 @@ impl<L: Layout> Native<L> {
         if takes_turns && turns::two_saturate(address) {
             wait::yield_while_crowded(&counter.0, seems_long, queued);
         } else if contended_with != wait::NO_PARKED_WAITER {
-            wait::yield_if_parked(contended_with, seems_long, queued() + 1, || counter.0.load(READ));
-        } else if takes_turns {
-            runs::after_release(&counter.0, held);
+            wait::yield_if_parked(contended_with, seems_long, before, || counter.0.load(READ));
+        } else if !takes_turns || !runs::after_release(&counter.0, held, now) {
+            return;
         }
         turns::begin_remainder();
     }

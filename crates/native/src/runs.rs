@@ -10,6 +10,7 @@ use std::{cell::Cell, hint};
 use crate::{
     READ, clock, parking,
     sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed},
+    turns,
 };
 
 // ORDERING: Relaxed, in this file. Pairs with: nothing, these are hints.
@@ -43,6 +44,9 @@ const RUN: u64 = 32;
 /// If a turn takes longer than this, hand-offs to a waiter that spins hardly matter.
 const LONGEST_TURN: u64 = 3 * clock::TICKS_PER_MICROSECOND;
 
+/// How much of a turn, besides the wait, is due to moving cache lines, at most.
+const LONGEST_MOVES: u64 = clock::TICKS_PER_MICROSECOND / 2;
+
 /// By how much runs must be faster.
 const ADVANTAGE: f64 = 1.25;
 
@@ -75,10 +79,12 @@ enum Measured {
     Runs(f64, Moment),
 }
 
-/// The time, the processor time of this thread, and the word of the lock's register, which grows with each entry.
+/// The time, the processor time of this thread and how long it has waited so far, and the word of the lock's register, which
+/// grows with each entry.
 #[derive(Clone, Copy)]
 struct Moment {
     ticks: u64,
+    waited: u64,
     time: u64,
     processor_time: u64,
     word: u64,
@@ -88,6 +94,7 @@ impl Moment {
     fn now(register: &AtomicU64) -> Moment {
         Moment {
             ticks: clock::ticks(),
+            waited: turns::waited(),
             time: clock::time(),
             processor_time: clock::processor_time(),
             word: register.load(READ),
@@ -153,8 +160,9 @@ impl Trial {
         match self.measured {
             Measured::Turns => {
                 let turn = now.ticks.wrapping_sub(self.began.ticks) / u64::from(MEASURED_TURNS);
+                let wait = now.waited.wrapping_sub(self.began.waited) / u64::from(MEASURED_TURNS);
                 match self.began.pace_until(now) {
-                    Some(pace) if turn > 0 && turn < LONGEST_TURN => {
+                    Some(pace) if runs_may_be_faster(turn, wait) => {
                         habit.back_off.store(RUN * turn, Relaxed);
                         return Some(Trial { measured: Measured::Runs(pace, now), left: MEASURED_RUNS, ..self });
                     }
@@ -174,27 +182,35 @@ impl Trial {
     }
 }
 
-/// After a release that admitted a waiter, when none was parked, of a lock whose waiters wait on this register. `held` is for how
-/// many ticks this thread was the holder, if it is known.
-pub(crate) fn after_release(register: &AtomicU64, held: Option<u64>) {
+/// Whether letting each other run may be faster than taking turns of this length in which a thread waits for so long: two
+/// threads make a passage each in a turn, and one that runs makes one in the time that it works.
+fn runs_may_be_faster(turn: u64, wait: u64) -> bool {
+    let least_work = turn.saturating_sub(wait).saturating_sub(LONGEST_MOVES);
+    turn > 0 && turn < LONGEST_TURN && turn as f64 > ADVANTAGE * 2.0 * least_work as f64
+}
+
+/// After a release at this time in ticks that admitted a waiter, when none was parked, of a lock whose waiters wait on this
+/// register. `held` is for how many ticks this thread was the holder, if it is known. Returns whether the thread backed off.
+pub(crate) fn after_release(register: &AtomicU64, held: Option<u64>, now: u64) -> bool {
     if held.is_some_and(|held| held > LONGEST_TURN) {
-        return;
+        return false;
     }
     let address = parking::address(register);
     let habit = &parking::hints(address).habit;
     let back_off = habit.back_off.load(Relaxed);
-    if back_off > 0 && !HAS_BACKED_OFF.replace(!HAS_BACKED_OFF.get()) {
-        let start = clock::ticks();
-        while clock::ticks().wrapping_sub(start) < back_off {
+    let backs_off = back_off > 0 && !HAS_BACKED_OFF.replace(!HAS_BACKED_OFF.get());
+    if backs_off {
+        while clock::ticks().wrapping_sub(now) < back_off {
             hint::spin_loop();
         }
     }
     let due = habit.due.load(Relaxed);
-    let now = || Moment::now(register);
+    let moment = || Moment::now(register);
     match TRIAL.get() {
-        Some(trial) if trial.register == address && trial.due == due => TRIAL.set(trial.go_on(habit, now)),
-        other => TRIAL.set(habit.begin(address, due, clock::ticks(), now).or(other)),
+        Some(trial) if trial.register == address && trial.due == due => TRIAL.set(trial.go_on(habit, moment)),
+        other => TRIAL.set(habit.begin(address, due, now, moment).or(other)),
     }
+    backs_off
 }
 
 #[cfg(all(test, not(shuttle)))]
@@ -207,13 +223,15 @@ mod tests {
         now: Cell<Moment>,
         /// How many entries it serves in a thousand ticks, if threads take turns and if they back off.
         pace: [u64; 2],
+        /// For which part of the time a thread waits.
+        waits: f64,
     }
 
     impl Lock {
         fn of_pace(turns: u64, runs: u64) -> Lock {
             let ticks = clock::ticks();
-            let now = Cell::new(Moment { ticks, time: 0, processor_time: 0, word: 0 });
-            Lock { habit: Habit::new(), now, pace: [turns, runs] }
+            let now = Cell::new(Moment { ticks, waited: 0, time: 0, processor_time: 0, word: 0 });
+            Lock { habit: Habit::new(), now, pace: [turns, runs], waits: 0.5 }
         }
 
         /// Lets a number of entries pass, during which the thread has the processor for this share of the time.
@@ -223,6 +241,7 @@ mod tests {
             let took = entries * 1000 / self.pace[usize::from(backs_off)];
             self.now.set(Moment {
                 ticks: now.ticks + took,
+                waited: now.waited + (took as f64 * self.waits) as u64,
                 time: now.time + took,
                 processor_time: now.processor_time + (took as f64 * has_processor) as u64,
                 word: now.word + entries,
@@ -269,10 +288,20 @@ mod tests {
     }
 
     #[test]
+    fn runs_are_not_tried_if_threads_hardly_wait() {
+        // Turns of 2 us.
+        let lock = Lock { waits: 0.2, ..Lock::of_pace(1_000 * 10 / (2 * clock::TICKS_PER_MICROSECOND), 20) };
+        assert!(!lock.trial(1.0).0, "0.4 us of waiting and 1.1 us of work at least");
+        assert!(Lock { waits: 0.5, ..lock }.trial(1.0).0, "1 us of waiting and 0.5 us of work at least");
+        assert!(runs_may_be_faster(LONGEST_MOVES, 0), "all of a short turn may be moving cache lines");
+        assert!(!runs_may_be_faster(LONGEST_TURN, LONGEST_TURN));
+    }
+
+    #[test]
     fn one_thread_at_a_time_measures_and_a_vanished_one_is_replaced() {
         let (habit, due) = (Habit::new(), clock::ticks());
         habit.due.store(due, Relaxed);
-        let now = || Moment { ticks: clock::ticks(), time: 0, processor_time: 0, word: 0 };
+        let now = || Moment { ticks: clock::ticks(), waited: 0, time: 0, processor_time: 0, word: 0 };
         assert!(habit.begin(1, due, clock::ticks(), now).is_some());
         assert!(habit.begin(1, due, clock::ticks(), now).is_none(), "another thread was first");
         let replaced_at = habit.due.load(Relaxed);

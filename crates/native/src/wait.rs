@@ -3,7 +3,8 @@
 //! The first waiter in the queue waits for the holder, which usually runs on another core and leaves soon. Then
 //! spinning is best, for about as long as parking and waking would take. Waiters further back spin as long as the
 //! queue moves. If it does not move, the holder has lost the processor or sleeps; the waiter then parks and leaves
-//! its processor to others.
+//! its processor to others. It spins for longer if no more threads compete than there are processors: then the others do
+//! not need this one.
 //!
 //! A queue of parked waiters is slow, since each has to be woken before the next can enter. In order of arrival it
 //! stays slow for as long as threads that leave arrive again before the queue is empty. So, on release, a thread
@@ -26,7 +27,9 @@ use std::{
 };
 
 use crate::{
-    READ, account, clock, parking,
+    READ, account, clock,
+    hints::Hints,
+    parking,
     sync::{atomic::AtomicU64, thread},
     turns,
 };
@@ -34,8 +37,8 @@ use crate::{
 /// How often the first waiter reads a register that does not change before it parks: about 10 us.
 const SPINS_WHEN_NEXT: u32 = spins(500);
 
-/// How often it reads it further if critical sections are long and nobody enters: about 200 us. A yield counts for a
-/// microsecond.
+/// How often it reads it further if critical sections are long, or each thread has a processor, and nobody enters: about
+/// 200 us. A yield counts for a microsecond.
 const SPINS_WHEN_LONG: u32 = spins(10_000);
 const SPINS_PER_YIELD: u32 = spins(50);
 
@@ -65,8 +68,8 @@ pub(crate) fn until(
 ) -> bool {
     let read = || register.load(READ);
     let is_next = |word| holds_next(word) == Some(true);
-    let (address, began) = (parking::address(register), clock::ticks());
-    let two_saturate = turns::two_saturate(address);
+    let address = parking::address(register);
+    let two_saturate = turns::arrived(address, clock::ticks());
     let spins = |word| match holds_next(word) {
         Some(true) if !two_saturate => SPINS_WHEN_NEXT,
         Some(_) => SPINS_WHEN_BEHIND,
@@ -76,7 +79,7 @@ pub(crate) fn until(
         // The parked waiters are ahead in the queue and need the processor first.
         thread::yield_now();
         if holds(read()) {
-            turns::entered(address, began, clock::ticks());
+            turns::entered(address, two_saturate, clock::ticks());
             return true;
         }
     }
@@ -87,7 +90,7 @@ pub(crate) fn until(
         hint::spin_loop();
         let now = read();
         if holds(now) {
-            turns::entered(address, began, ended);
+            turns::entered(address, two_saturate, ended);
             return true;
         }
         left -= 1;
@@ -96,29 +99,27 @@ pub(crate) fn until(
             left = left.max(spins(word));
         }
     }
-    let is_served = if two_saturate || is_next(word) && parking::hints(address).some_are_long() {
-        spin_while_long(address, two_saturate, read, &holds, is_next)
-    } else {
-        false
-    };
+    let hints = parking::hints(address);
+    let is_worth_spinning =
+        two_saturate || is_next(word) && hints.some_are_long() || hints.have_processors(clock::ticks());
+    let is_served = is_worth_spinning && spin_while_long(hints, two_saturate, read, &holds, is_next);
     let is_served = is_served || parking::park_until(register, &holds, deadline);
-    turns::entered(address, began, clock::ticks());
+    turns::entered(address, two_saturate, clock::ticks());
     is_served
 }
 
-/// Waits without parking while long critical sections end, since waking takes about as long as one of them. Returns whether
-/// `holds` returned true.
+/// Waits without parking while long critical sections end, since waking takes about as long as one of them; or while nobody
+/// needs the processor. Returns whether `holds` returned true.
 ///
 /// If two threads keep the lock busy, a waiter further back yields instead of parking: it will soon be next. And a waiter on the
 /// processor of the holder knows that the holder does not run, and yields to it.
 fn spin_while_long(
-    address: usize,
+    hints: &Hints,
     two_saturate: bool,
     read: impl Fn() -> u64,
     holds: impl Fn(u64) -> bool,
     is_next: impl Fn(u64) -> bool,
 ) -> bool {
-    let hints = parking::hints(address);
     let (mut word, mut left) = (read(), SPINS_WHEN_LONG);
     while left > 0 {
         if two_saturate && (!is_next(word) || hints.holder_is_here()) {
@@ -178,7 +179,7 @@ pub(crate) fn yield_or_back_off(contended_with: NonZeroUsize, has_waited: bool) 
         (0..BACKOFF_PAUSES).for_each(|_| hint::spin_loop());
     } else {
         let register = contended_with.get();
-        let held = if has_waited { turns::held(register) } else { None };
+        let held = if has_waited { turns::held(register, clock::ticks()) } else { None };
         let seems_long = held.map(|held| account::note_held(register, held));
         let parked = || u64::from(parking::parked_on(register));
         yield_if_parked(contended_with, seems_long, parked() + 1, parked);
