@@ -214,22 +214,31 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     let mut reasons = Vec::new();
     let used = format!("{} used", size(graph.most_bytes));
     let states = graph.found();
-    let (or_fewer, fewer) = match model.n {
-        1 => ("", ""),
-        _ => (" or check it with fewer processes", "; check it with fewer processes"),
+    let ways_out = |limit: Option<&str>| {
+        let raise = limit.map(|limit| format!("raise the limit on {limit}"));
+        let ways: Vec<String> = raise.into_iter().chain(with_fewer_states(model, graph.automaton.is_part)).collect();
+        match ways.split_last() {
+            None => String::new(),
+            Some((only, [])) => format!("; {only}"),
+            Some((last, ways)) => format!("; {}, or {last}", ways.join(", ")),
+        }
     };
     match graph.stop {
         None => {}
         Some(Stop::Found) => reasons.push("the search ended with the first violation".to_string()),
         Some(Stop::States) => {
-            reasons.push(format!("stopped at {states} states with {used}; raise the limit on states{or_fewer}"));
+            let ways_out = ways_out(Some("states"));
+            reasons.push(format!("stopped at {states} states with {used}{ways_out}"));
         }
         Some(Stop::Memory) => {
+            let ways_out = ways_out(Some("memory"));
             let room = "and room left to check their properties";
-            reasons.push(format!("stopped at {states} states with {used} {room}; raise the limit on memory{or_fewer}"));
+            reasons.push(format!("stopped at {states} states with {used} {room}{ways_out}"));
         }
-        Some(Stop::Ids) => reasons.push(format!("stopped at {states} states, as many as can be numbered{fewer}")),
-        Some(Stop::Cancelled) => reasons.push(format!("interrupted at {states} states")),
+        Some(Stop::Ids) => {
+            reasons.push(format!("stopped at {states} states, as many as can be numbered{}", ways_out(None)));
+        }
+        Some(Stop::Cancelled) => reasons.push(format!("interrupted at {states} states{}", ways_out(None))),
     }
     if let Some((register, values)) = graph.growing() {
         reasons.push(format!(
@@ -262,6 +271,19 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
+/// What may have fewer states: options of the check that the model allows, and fewer processes.
+fn with_fewer_states(model: &Model, is_part: bool) -> Vec<String> {
+    let plain = Model { forgets: false, merges: false, ..model.clone() };
+    let can_forget = !model.forgets && validate::model(&plain.clone().forget()).is_ok();
+    let can_merge = !model.merges && !is_part && validate::model(&plain.merge()).is_ok();
+    let options = [(can_forget, "`forget`"), (can_merge, "`merge`")];
+    let options: Vec<&str> = options.into_iter().filter_map(|(can, option)| can.then_some(option)).collect();
+    let instead = if model.drops_differences() { " instead" } else { "" };
+    let as_one = || format!("count states as one{instead} ({})", options.join(", "));
+    let as_one = (!options.is_empty()).then(as_one);
+    as_one.into_iter().chain((model.n > 1).then(|| "check it with fewer processes".to_string())).collect()
+}
+
 /// A number of bytes, in megabytes below a gigabyte.
 fn size(bytes: usize) -> String {
     let bytes = bytes as f64;
@@ -270,10 +292,22 @@ fn size(bytes: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::*;
 
     #[test]
     fn sizes_below_a_gigabyte_are_in_megabytes() {
         assert_eq!([0, 40_000, 999_900_000, 1_000_000_000].map(size), ["0.0 MB", "0.0 MB", "999.9 MB", "1.0 GB"]);
+    }
+
+    #[test]
+    fn a_search_that_ends_early_names_only_options_that_the_model_allows() {
+        let fewer = "check it with fewer processes";
+        let ways = |model: Model, is_part| with_fewer_states(&model, is_part);
+        assert_eq!(ways(Model::new(3), false), ["count states as one (`forget`, `merge`)", fewer]);
+        assert_eq!(ways(Model::new(3), true), ["count states as one (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).safe_registers(), false), ["count states as one (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).merge(), false), ["count states as one instead (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).deaths().expiries(), false), [fewer]);
+        assert!(ways(Model::new(1).forget(), true).is_empty());
     }
 }

@@ -14,9 +14,9 @@ fn an_incomplete_search_decides_only_failures() {
     assert!(report.stopped);
     assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
     assert_eq!(report.finding(Property::StarvationFreedom).verdict, Verdict::Unknown);
-    assert!(
-        report.incomplete.as_ref().unwrap().ends_with("raise the limit on states or check it with fewer processes")
-    );
+    assert!(report.incomplete.as_ref().unwrap().ends_with(
+        "raise the limit on states, count states as one (`forget`, `merge`), or check it with fewer processes"
+    ));
     // An execution that was found is real, however early the search ended.
     assert_eq!(report.finding(Property::Fcfs).verdict, Verdict::Fails);
 }
@@ -26,9 +26,9 @@ fn a_search_ends_at_its_memory_limit() {
     let report = report("filter", 5, |model| model.max_memory(50_000_000).only([Property::Exclusion]));
     assert!(report.stopped);
     assert_eq!(report.finding(Property::Exclusion).verdict, Verdict::Unknown);
-    assert!(
-        report.incomplete.as_ref().unwrap().ends_with("raise the limit on memory or check it with fewer processes")
-    );
+    assert!(report.incomplete.as_ref().unwrap().ends_with(
+        "raise the limit on memory, count states as one (`forget`, `merge`), or check it with fewer processes"
+    ));
 }
 
 /// Memory for judging is reserved, so a search that ends at its memory limit is judged like one that ends at a state

@@ -241,7 +241,9 @@ fn too_little_memory_ends_in_a_message() {
     let output = doorway(&["check", "filter", "-n", "5", "--max-memory", "20M"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        text(&output.stdout).contains("raise the limit on memory or check it with fewer processes"),
+        text(&output.stdout).contains(
+            "raise the limit on memory, count states as one (`forget`, `merge`), or check it with fewer processes"
+        ),
         "{}",
         text(&output.stdout)
     );
