@@ -85,6 +85,11 @@ impl Hints {
         self.long.load(Relaxed) > ALL / 2 && self.paused.load(Relaxed) == 0
     }
 
+    /// Whether its holders seem to be blocked in most critical sections, so that a waiter had better park.
+    pub(crate) fn holders_block(&self) -> bool {
+        self.long.load(Relaxed) > ALL / 2 && self.paused.load(Relaxed) > 0
+    }
+
     /// Notes whether a waiter that spun for long was served meanwhile. If not, the holder is likely to be blocked.
     pub(crate) fn note_long_spin(&self, is_served: bool) {
         let pause = self.next_pause.load(Relaxed);
@@ -215,12 +220,13 @@ mod tests {
         let hints = after([true; 40]);
         let pause_in_vain = || {
             hints.note_long_spin(false);
+            assert!(hints.holders_block());
             let mut releases = 0;
             while !hints.some_are_long() {
                 hints.note_release(0, 2);
                 releases += 1;
             }
-            assert!(hints.most_are_long());
+            assert!(hints.most_are_long() && !hints.holders_block());
             releases
         };
         assert_eq!([(); 6].map(|()| pause_in_vain()), [4, 8, 16, 32, 64, 64]);
@@ -260,7 +266,8 @@ mod tests {
         note(10, processors);
         assert!(have_processors(10));
         hints.note_long_spin(false);
-        assert!(!have_processors(10), "the holder seems to be blocked");
+        assert!(!have_processors(10), "the spin was in vain");
+        assert!(!hints.holders_block(), "critical sections are short, so something else took the processor");
         (0..LEAST_PAUSE).for_each(|_| hints.note_release(10 * Crowd::SPAN, 1));
         assert!(have_processors(10));
     }

@@ -70,8 +70,9 @@ pub(crate) fn until(
     let is_next = |word| holds_next(word) == Some(true);
     let address = parking::address(register);
     let two_saturate = turns::arrived(address, clock::ticks());
+    let hints = parking::hints(address);
     let spins = |word| match holds_next(word) {
-        Some(true) if !two_saturate => SPINS_WHEN_NEXT,
+        Some(true) if !two_saturate && !hints.holders_block() => SPINS_WHEN_NEXT,
         Some(_) => SPINS_WHEN_BEHIND,
         None => SPINS_WITHOUT_POSITION,
     };
@@ -99,7 +100,6 @@ pub(crate) fn until(
             left = left.max(spins(word));
         }
     }
-    let hints = parking::hints(address);
     let is_worth_spinning =
         two_saturate || is_next(word) && hints.some_are_long() || hints.have_processors(clock::ticks());
     let is_served = is_worth_spinning && spin_while_long(hints, two_saturate, read, &holds, is_next);
