@@ -37,6 +37,8 @@ use crate::{
 
 /// The number of states of each shard in a batch.
 const BATCH: usize = 1024;
+/// The number of states for which the table's cache lines are fetched at once, before they are inserted.
+const FETCHED: usize = 16;
 /// Below this number of states a batch is not worth a second thread.
 const WORTH_SHARING: usize = 2048;
 
@@ -428,14 +430,18 @@ impl Graph {
         parallel::each(batch.threads, work, |(t, (shard, inserted))| {
             for (successors, inserted) in std::iter::zip(successors, inserted) {
                 inserted.clear();
-                for arrival in successors.to[t].chunks_exact(words + 1) {
-                    let (is_new, number) = shard.table.insert(&arrival[1..]);
-                    if is_new {
-                        grow(&mut shard.next, words);
-                        shard.next.extend_from_slice(&arrival[1..]);
-                    }
-                    if numbered {
-                        inserted.push(number);
+                for group in successors.to[t].chunks(FETCHED * (words + 1)) {
+                    let states = || group.chunks_exact(words + 1).map(|arrival| &arrival[1..]);
+                    shard.table.fetch(states());
+                    for state in states() {
+                        let (is_new, number) = shard.table.insert(state);
+                        if is_new {
+                            grow(&mut shard.next, words);
+                            shard.next.extend_from_slice(state);
+                        }
+                        if numbered {
+                            inserted.push(number);
+                        }
                     }
                 }
             }

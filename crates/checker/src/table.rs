@@ -14,6 +14,8 @@
 //!
 //! and the state can be computed from it. States with the same home and those displaced by them follow one another in
 //! the order of their homes (*Robin Hood hashing*), so that no distance gets large though the table is nearly full.
+use std::hint::black_box;
+
 use crate::layout::{Layout, MAX_WORDS};
 
 /// The upper bits of a mixed word, which determine its home.
@@ -24,6 +26,8 @@ const FARTHEST: usize = 254;
 const DISTANCE: u32 = 8;
 /// Of eight slots this number may be taken.
 const TAKEN: usize = 7;
+/// A table of at most this number of bytes is likely to stay in the cache of a core while states are inserted.
+const CACHED: usize = 1 << 19;
 /// A table of fewer homes doubles when it grows.
 const SMALL: usize = 1 << 8;
 /// The constants of the bijection: odd, and each with the number that undoes it modulo 2^64.
@@ -142,6 +146,16 @@ impl Table {
                 }
                 _ => self.grow(),
             }
+        }
+    }
+
+    /// Reads the homes of these states if the table is not likely to be in the cache, so that inserting them soon finds them there.
+    /// These reads do not depend on each other, so the processor waits for memory once, not once for each state.
+    #[inline]
+    pub(crate) fn fetch<'a>(&self, states: impl Iterator<Item = &'a [u64]>) {
+        if self.bytes.len() > CACHED {
+            let first = |state| self.bytes[self.home(self.mix(state).number).0 * self.slot_bytes];
+            black_box(states.map(first).fold(0, |all, byte| all ^ byte));
         }
     }
 
