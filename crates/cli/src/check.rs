@@ -243,10 +243,20 @@ fn setting(assumed: &Assumptions) -> String {
     format!("{failures}{safe}{tso}")
 }
 
-/// The text, on a terminal with its sentences folded; steps are indented, and stay unchanged.
+/// The text, on a terminal with its sentences folded. They begin with a letter; lines of steps, which may have colours, do not, and
+/// stay unchanged.
 fn folded(screen: &Screen, text: &str) -> String {
-    let is_too_wide = |line: &str| screen.is_terminal && columns(line) > screen.width && !line.starts_with(' ');
-    text.lines().map(|line| if is_too_wide(line) { screen.fold(2, line) } else { format!("{line}\n") }).collect()
+    let fold = |line: &str| {
+        let sentence = line.trim_start_matches(' ');
+        let is_sentence = sentence.starts_with(char::is_alphabetic);
+        if screen.is_terminal && is_sentence && columns(line) > screen.width {
+            let indent = line.len() - sentence.len();
+            " ".repeat(indent) + &screen.fold(indent + 2, sentence)
+        } else {
+            format!("{line}\n")
+        }
+    };
+    text.lines().map(fold).collect()
 }
 
 /// The text with its verdicts in colour.
@@ -324,6 +334,21 @@ mod tests {
         let about = registry::find(name).unwrap();
         let size = about.size(None, None).unwrap();
         doorway_catalogue::check(about, size, &shape(Model::new(size.n).k(size.k))).unwrap()
+    }
+
+    #[test]
+    fn sentences_are_folded_and_lanes_stay_as_they_are() {
+        const WIDTH: usize = 78;
+        let screen = Screen::terminal(WIDTH);
+        let report = report("one-bit", |model| model.max_states(1000));
+        let execution = report.finding(Property::StarvationFreedom).execution.as_ref().unwrap();
+        let lanes = lanes::text(&screen, execution, 4).unwrap();
+        let visible = |line: &str| columns(&anstream::adapter::strip_str(line).to_string());
+        assert!(lanes.lines().any(|line| line.starts_with('\x1b') && columns(line) > WIDTH && visible(line) <= WIDTH));
+        assert_eq!(folded(&screen, &lanes), lanes);
+        let text = folded(&screen, &report.to_string());
+        assert!(text.lines().all(|line| columns(line) <= WIDTH), "{text}");
+        assert!(text.contains("\n  not every execution was explored: ") && text.contains("\n    "), "{text}");
     }
 
     #[test]

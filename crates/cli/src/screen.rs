@@ -42,6 +42,12 @@ impl Screen {
         }
     }
 
+    /// A terminal with colours.
+    #[cfg(test)]
+    pub(crate) fn terminal(width: usize) -> Screen {
+        Screen { width, is_terminal: true, has_colour: true }
+    }
+
     /// A screen without colour.
     #[cfg(test)]
     pub(crate) fn plain(width: usize) -> Screen {
