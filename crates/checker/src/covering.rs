@@ -135,7 +135,7 @@ pub(crate) fn of_program(program: &dyn Program, registers: &Registers, model: &M
         covering_states: 0,
         states: graph.states(),
         seconds: 0.0,
-        incomplete: incomplete(&graph, &model),
+        incomplete: incomplete(&graph, &model, &[]),
     };
     let judge = Judge::new(&graph, &model);
     let is_complete = graph.stop.is_none();

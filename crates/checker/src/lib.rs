@@ -192,7 +192,8 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     let incomplete = if unjudged {
         Some("all states were found, but checking the properties was interrupted".to_string())
     } else {
-        incomplete(&graph, model)
+        let options: &[Fewer] = if graph.automaton.is_part { &[Fewer::Forget] } else { &[Fewer::Forget, Fewer::Merge] };
+        incomplete(&graph, model, options)
     };
     Ok(Report {
         states: graph.found(),
@@ -209,14 +210,21 @@ fn check_program(program: &dyn Program, registers: &Registers, model: &Model) ->
     })
 }
 
-/// Why a graph does not stand for every execution, in words; none if it does.
-fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
+/// An option by which states count as one.
+#[derive(Clone, Copy)]
+enum Fewer {
+    Forget,
+    Merge,
+}
+
+/// Why a graph does not stand for every execution, in words, with those of these options that the model allows; none if it does.
+fn incomplete(graph: &Graph, model: &Model, options: &[Fewer]) -> Option<String> {
     let mut reasons = Vec::new();
     let used = format!("{} used", size(graph.most_bytes));
     let states = graph.found();
     let ways_out = |limit: Option<&str>| {
         let raise = limit.map(|limit| format!("raise the limit on {limit}"));
-        let ways: Vec<String> = raise.into_iter().chain(with_fewer_states(model, graph.automaton.is_part)).collect();
+        let ways: Vec<String> = raise.into_iter().chain(with_fewer_states(model, options)).collect();
         match ways.split_last() {
             None => String::new(),
             Some((only, [])) => format!("; {only}"),
@@ -271,16 +279,16 @@ fn incomplete(graph: &Graph, model: &Model) -> Option<String> {
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// What may have fewer states: options of the check that the model allows, and fewer processes.
-fn with_fewer_states(model: &Model, is_part: bool) -> Vec<String> {
+/// What may have fewer states: those of these options that the model allows, and fewer processes.
+fn with_fewer_states(model: &Model, options: &[Fewer]) -> Vec<String> {
     let plain = Model { forgets: false, merges: false, ..model.clone() };
-    let can_forget = !model.forgets && validate::model(&plain.clone().forget()).is_ok();
-    let can_merge = !model.merges && !is_part && validate::model(&plain.merge()).is_ok();
-    let options = [(can_forget, "`forget`"), (can_merge, "`merge`")];
-    let options: Vec<&str> = options.into_iter().filter_map(|(can, option)| can.then_some(option)).collect();
+    let allowed = |option: &Fewer| match option {
+        Fewer::Forget => (!model.forgets && validate::model(&plain.clone().forget()).is_ok()).then_some("`forget`"),
+        Fewer::Merge => (!model.merges && validate::model(&plain.clone().merge()).is_ok()).then_some("`merge`"),
+    };
+    let allowed: Vec<&str> = options.iter().filter_map(allowed).collect();
     let instead = if model.drops_differences() { " instead" } else { "" };
-    let as_one = || format!("count states as one{instead} ({})", options.join(", "));
-    let as_one = (!options.is_empty()).then(as_one);
+    let as_one = (!allowed.is_empty()).then(|| format!("count states as one{instead} ({})", allowed.join(", ")));
     as_one.into_iter().chain((model.n > 1).then(|| "check it with fewer processes".to_string())).collect()
 }
 
@@ -302,12 +310,12 @@ mod tests {
     #[test]
     fn a_search_that_ends_early_names_only_options_that_the_model_allows() {
         let fewer = "check it with fewer processes";
-        let ways = |model: Model, is_part| with_fewer_states(&model, is_part);
-        assert_eq!(ways(Model::new(3), false), ["count states as one (`forget`, `merge`)", fewer]);
-        assert_eq!(ways(Model::new(3), true), ["count states as one (`forget`)", fewer]);
-        assert_eq!(ways(Model::new(3).safe_registers(), false), ["count states as one (`forget`)", fewer]);
-        assert_eq!(ways(Model::new(3).merge(), false), ["count states as one instead (`forget`)", fewer]);
-        assert_eq!(ways(Model::new(3).deaths().expiries(), false), [fewer]);
-        assert!(ways(Model::new(1).forget(), true).is_empty());
+        let ways = |model: Model| with_fewer_states(&model, &[Fewer::Forget, Fewer::Merge]);
+        assert_eq!(ways(Model::new(3)), ["count states as one (`forget`, `merge`)", fewer]);
+        assert_eq!(with_fewer_states(&Model::new(3), &[Fewer::Forget]), ["count states as one (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).safe_registers()), ["count states as one (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).merge()), ["count states as one instead (`forget`)", fewer]);
+        assert_eq!(ways(Model::new(3).deaths().expiries()), [fewer]);
+        assert!(with_fewer_states(&Model::new(1).forget(), &[Fewer::Forget]).is_empty());
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use doorway_memory::{Cost, Exclusion, Pid};
 
 use crate::{
-    Bound, Error, Model, Registers, View,
+    Bound, Error, Fewer, Model, Registers, View,
     actor::Actor,
     components::Subgraph,
     execution::{Execution, Path},
@@ -133,7 +133,7 @@ pub(crate) fn of_program(
             let new = Graph::explore_with_copies(program, registers, &model, true, copies)?;
             found.states += new.states();
             found.stopped |= new.stop.is_some();
-            found.incomplete = found.incomplete.or_else(|| incomplete(&new, &model));
+            found.incomplete = found.incomplete.or_else(|| incomplete(&new, &model, &[Fewer::Forget]));
             graph = Some(new);
         }
         let graph = graph.as_ref().expect("it was just made");

@@ -14,7 +14,7 @@ use crate::{
     lookup::{Sizes, find, title},
     output::{self, Answer, FAILS, Failure, HOLDS, UNDECIDED},
     progress::watched,
-    screen::{BAD, GOOD, OPEN, Screen, columns},
+    screen::{BAD, GOOD, OPEN, Screen},
 };
 
 #[derive(Args)]
@@ -137,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
         let screen = Screen::of_stdout();
         let shown = arguments.shown(&screen, size.n, &report);
         let text = format!("{}{}{alike}: {shown}{compared}", title(about, size), setting(&assumed));
-        coloured(&screen, &folded(&screen, &text))
+        coloured(&screen, &screen.with_sentences_folded(&text))
     };
     Ok(Answer { text, code })
 }
@@ -243,22 +243,6 @@ fn setting(assumed: &Assumptions) -> String {
     format!("{failures}{safe}{tso}")
 }
 
-/// The text, on a terminal with its sentences folded. They begin with a letter; lines of steps, which may have colours, do not, and
-/// stay unchanged.
-fn folded(screen: &Screen, text: &str) -> String {
-    let fold = |line: &str| {
-        let sentence = line.trim_start_matches(' ');
-        let is_sentence = sentence.starts_with(char::is_alphabetic);
-        if screen.is_terminal && is_sentence && columns(line) > screen.width {
-            let indent = line.len() - sentence.len();
-            " ".repeat(indent) + &screen.fold(indent + 2, sentence)
-        } else {
-            format!("{line}\n")
-        }
-    };
-    text.lines().map(fold).collect()
-}
-
 /// The text with its verdicts in colour.
 fn coloured(screen: &Screen, text: &str) -> String {
     // `FAILS` and `FAIL`: the longer word with its space, so that no part is replaced twice.
@@ -329,6 +313,7 @@ mod tests {
     use doorway_algorithms::claim::{holds, lacks};
 
     use super::*;
+    use crate::screen::columns;
 
     fn report(name: &str, shape: impl FnOnce(Model) -> Model) -> Report {
         let about = registry::find(name).unwrap();
@@ -345,8 +330,8 @@ mod tests {
         let lanes = lanes::text(&screen, execution, 4).unwrap();
         let visible = |line: &str| columns(&anstream::adapter::strip_str(line).to_string());
         assert!(lanes.lines().any(|line| line.starts_with('\x1b') && columns(line) > WIDTH && visible(line) <= WIDTH));
-        assert_eq!(folded(&screen, &lanes), lanes);
-        let text = folded(&screen, &report.to_string());
+        assert_eq!(screen.with_sentences_folded(&lanes), lanes);
+        let text = screen.with_sentences_folded(&report.to_string());
         assert!(text.lines().all(|line| columns(line) <= WIDTH), "{text}");
         assert!(text.contains("\n  not every execution was explored: ") && text.contains("\n    "), "{text}");
     }

@@ -11,6 +11,7 @@ use crate::{
     lookup::find_lock,
     output::{Answer, Failure, HOLDS, UNDECIDED},
     progress::{Watcher, interrupted, watched},
+    screen::Screen,
 };
 
 /// The most processes for which a violation is looked for in real executions.
@@ -32,7 +33,11 @@ pub(crate) fn run(about: &'static About, k: usize, limits: &Limits, as_json: boo
         Some(Undecided::Crowded(_)) => smallest(about, k, limits)?,
         _ => Real::NotSought,
     };
-    let text = if as_json { format!("{:#}\n", as_value(about, &found, &real)) } else { as_text(about, &found, &real) };
+    let text = if as_json {
+        format!("{:#}\n", as_value(about, &found, &real))
+    } else {
+        Screen::of_stdout().with_sentences_folded(&as_text(about, &found, &real))
+    };
     Ok(Answer { text, code: if found.holds() { HOLDS } else { UNDECIDED } })
 }
 

@@ -11,6 +11,7 @@ use crate::{
     on::possible,
     output::{Answer, Failure, HOLDS, UNDECIDED},
     progress::watched,
+    screen::Screen,
 };
 
 #[derive(Args)]
@@ -90,7 +91,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Answer, Failure> {
                 title(about, size)
             )
         });
-        measured + &as_text(about, size, (machine, arguments.forget), &found)
+        let text = measured + &as_text(about, size, (machine, arguments.forget), &found);
+        Screen::of_stdout().with_sentences_folded(&text)
     };
     let code = if found.stopped { UNDECIDED } else { HOLDS };
     Ok(Answer { text, code })

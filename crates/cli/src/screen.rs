@@ -63,6 +63,22 @@ impl Screen {
     pub(crate) fn fold(&self, indent: usize, text: &str) -> String {
         fold(text, self.width.saturating_sub(indent)).join(&format!("\n{:indent$}", "")) + "\n"
     }
+
+    /// The text, on a terminal with its sentences folded. They begin with a letter; lines of steps, which may have colours, do not,
+    /// and stay as they are.
+    pub(crate) fn with_sentences_folded(&self, text: &str) -> String {
+        let folded = |line: &str| {
+            let sentence = line.trim_start_matches(' ');
+            let is_sentence = sentence.starts_with(char::is_alphabetic);
+            if self.is_terminal && is_sentence && columns(line) > self.width {
+                let indent = line.len() - sentence.len();
+                " ".repeat(indent) + &self.fold(indent + 2, sentence)
+            } else {
+                format!("{line}\n")
+            }
+        };
+        text.lines().map(folded).collect()
+    }
 }
 
 /// The number of columns of a text. Every character that is printed here takes one.
