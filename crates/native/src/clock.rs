@@ -1,6 +1,10 @@
 //! Clocks, and which processors there are, for decisions about waiting. Under shuttle clocks stand still, so that schedules can
 //! be repeated.
-use std::{num::NonZero, sync::OnceLock};
+use std::{
+    num::NonZero,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    thread,
+};
 
 /// About how many [`ticks`] a microsecond has.
 pub(crate) const TICKS_PER_MICROSECOND: u64 = if cfg!(target_arch = "x86_64") { 2_500 } else { 1_000 };
@@ -31,8 +35,17 @@ pub(crate) fn processor() -> u32 {
 
 /// How many processors this process may use.
 pub(crate) fn processors() -> u64 {
-    static PROCESSORS: OnceLock<u64> = OnceLock::new();
-    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZero::get) as u64)
+    // 0 if they have not been counted yet.
+    static PROCESSORS: AtomicU64 = AtomicU64::new(0);
+    // ORDERING: Relaxed. Pairs with: nothing, the number is all there is to publish.
+    match PROCESSORS.load(Relaxed) {
+        0 => {
+            let processors = thread::available_parallelism().map_or(1, NonZero::get) as u64;
+            PROCESSORS.store(processors, Relaxed);
+            processors
+        }
+        known => known,
+    }
 }
 
 #[cfg(shuttle)]
