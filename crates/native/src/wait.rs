@@ -100,16 +100,17 @@ pub(crate) fn until(
             left = left.max(spins(word));
         }
     }
-    let is_worth_spinning =
-        two_saturate || is_next(word) && hints.some_are_long() || hints.have_processors(clock::ticks());
+    // A wait with a deadline should not end later than it needs to.
+    let has_processor = || deadline.is_none() && hints.have_processors(clock::ticks());
+    let is_worth_spinning = two_saturate || is_next(word) && hints.some_are_long() || has_processor();
     let is_served = is_worth_spinning && spin_while_long(hints, two_saturate, read, &holds, is_next);
     let is_served = is_served || parking::park_until(register, &holds, deadline);
     turns::entered(address, two_saturate, clock::ticks());
     is_served
 }
 
-/// Waits without parking while long critical sections end, since waking takes about as long as one of them; or while nobody
-/// needs the processor. Returns whether `holds` returned true.
+/// Waits without parking while long critical sections end, since waking takes about as long as one of them; or while each
+/// thread has a processor. Returns whether `holds` returned true.
 ///
 /// If two threads keep the lock busy, a waiter further back yields instead of parking: it will soon be next. And a waiter on the
 /// processor of the holder knows that the holder does not run, and yields to it.
