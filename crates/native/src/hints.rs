@@ -14,8 +14,8 @@ use crate::{
 pub(crate) struct Hints {
     /// The share of long ones among the last critical sections of threads that had to wait, out of `ALL`.
     long: AtomicU32,
-    /// For how many releases with waiters these do not spin for longer, since one has spun in vain; and for how many the next
-    /// time that happens.
+    /// For how many more releases no waiter spins for longer than usual, since one has spun in vain; and for how many the next time
+    /// that happens.
     paused: AtomicU32,
     next_pause: AtomicU32,
     /// The processor on which a holder was last seen, if two threads keep the lock busy.
